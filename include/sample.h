@@ -1,0 +1,83 @@
+/*
+ * sample: one observation, raw as a source hands it over, and finished as the engine receives it.
+ */
+#ifndef ALTPTTOP_SAMPLE_H
+#define ALTPTTOP_SAMPLE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "event.h"
+#include "frame.h"
+
+enum arch { ARCH_X86_64, ARCH_AARCH64, ARCH_X86, ARCH_ARM, ARCH_OTHER };
+
+/*
+ * User registers, numbered as the kernel's PERF_REG_* of the architecture
+ * (asm/perf_regs.h: x86 AX=0 BX=1 CX=2 DX=3 SI=4 DI=5 BP=6 SP=7 IP=8 … R8=16…R15=23;
+ * arm64 X0=0 … X29=29 LR=30 SP=31 PC=32). mask has a bit for each valid r[i].
+ */
+#define SAMPLE_REGS 34
+struct sample_regs {
+	enum arch arch;
+	uint64_t mask;
+	uint64_t r[SAMPLE_REGS];
+};
+
+struct sample_value {
+	uint16_t event;   /* index in the profile's event list */
+	uint8_t state;    /* enum value_state */
+	uint64_t count;   /* since the thread's previous reading of the same event */
+	float running;    /* share of the time it was on the hardware, 0…1 */
+};
+
+enum sample_flag {
+	SAMPLE_KERNEL = 1 << 0,  /* the CPU was in kernel mode */
+	SAMPLE_BLOCKED = 1 << 1, /* wall clock: the thread was waiting */
+	SAMPLE_EXACT = 1 << 2,   /* the ip has no skid (precise event) */
+	SAMPLE_REPEATED = 1 << 3, /* the thread did not run since its last sample: that stack still holds */
+	SAMPLE_GUEST = 1 << 4,
+};
+
+/*
+ * Raw observation: borrowed memory, good until the sink returns. Kernel and user parts of a callchain
+ * come apart, innermost first, without PERF_CONTEXT_* markers. Exactly one of these carries the user
+ * stack: (regs + stack) → CFI; (user chain) → frame pointers or LBR; (frames) → already frame ids.
+ */
+struct raw_sample {
+	uint64_t time_ns;
+	pid_t pid, tid;
+	uint32_t cpu;
+	uint16_t event;
+	uint16_t flags;              /* enum sample_flag */
+	uint64_t weight;             /* EVENT_NS: nanoseconds it stands for; EVENT_COUNT: its period */
+	uint64_t ip;                 /* as the event gave it; 0 unknown */
+	const uint64_t *kernel;      /* kernel chain, innermost first; [0] is ip when in kernel mode */
+	const uint64_t *user;        /* user chain, innermost first */
+	uint32_t nkernel, nuser;
+	bool user_is_lbr;
+	const struct sample_regs *regs;
+	const uint8_t *stack;        /* bytes from the user stack pointer upward */
+	size_t stack_bytes;          /* bytes that hold data (dyn_size, not the asked size) */
+	size_t stack_asked;          /* the asked dump size: a shorter dump reached the stack's end */
+	const frame_id *frames;      /* recordings with names: innermost first */
+	uint32_t nframes;
+	const struct sample_value *values;
+	uint32_t nvalues;
+};
+
+/* Finished observation, as it travels the ring to the engine: header, then values, then frames. */
+struct sample {
+	uint64_t time_ns;
+	uint64_t weight;
+	task_id task;
+	uint32_t cpu;
+	uint16_t event;
+	uint16_t flags;
+	uint8_t cut;        /* enum cut_reason; not CUT_NONE: frames end in FRAME_TRUNCATED */
+	uint8_t nvalues;
+	uint16_t nframes;   /* innermost first */
+	/* struct sample_value values[nvalues]; frame_id frames[nframes]; */
+};
+
+#endif

@@ -1,0 +1,14 @@
+/* clock: the time, fakeable for tests. Thread-safe. */
+#ifndef ALTPTTOP_CLOCK_H
+#define ALTPTTOP_CLOCK_H
+
+#include <stdint.h>
+
+uint64_t clock_mono_ns(void); /* CLOCK_MONOTONIC, or the fake time */
+uint64_t clock_real_ns(void); /* CLOCK_REALTIME, or the fake time */
+uint64_t clock_thread_cpu_ns(void); /* CPU time of the calling thread */
+uint64_t clock_process_cpu_ns(void);
+
+void clock_fake(uint64_t mono_ns, uint64_t real_ns); /* tests: freeze both at these; (0, 0) thaws */
+
+#endif

@@ -1,8 +1,9 @@
 /*
  * answer: a screen's question and the engine's answer: plain data, immutable, counted references.
  *
- * The ui fills a query; the engine folds the profile by it and publishes an answer whose rows are ready
- * to draw, top to bottom. Text pointers live as long as the answer (or longer). No row is ever NULL-texted.
+ * The ui fills a query; the engine folds the profile by it and publishes an answer whose rows are
+ * ready to draw, top to bottom. Text pointers live as long as the answer (or longer). No row is
+ * ever NULL-texted.
  */
 #ifndef ALTPTTOP_ANSWER_H
 #define ALTPTTOP_ANSWER_H
@@ -12,22 +13,22 @@
 #include "tables.h"
 
 #define ANSWER_ROWS_MAX 5000 /* beyond it one last ROW_REST row says how many and what share */
-#define SPARK_MAX 60
+#define SPARK_MAX       60
 
 enum view_kind {
 	VIEW_FUNCTIONS,
-	VIEW_CALLERS,   /* of query.focus: callers above, itself, callees below */
-	VIEW_TREE,      /* top-down, or bottom-up from query.focus with QUERY_BOTTOM_UP */
+	VIEW_CALLERS, /* of query.focus: callers above, itself, callees below */
+	VIEW_TREE,    /* top-down, or bottom-up from query.focus with QUERY_BOTTOM_UP */
 	VIEW_THREADS,
 	VIEW_MODULES,
-	VIEW_SOURCE,    /* of query.focus */
+	VIEW_SOURCE, /* of query.focus */
 	VIEW_EVENTS,
 	VIEW_TOPDOWN,
 	VIEW_VERDICTS,
-	VIEW_DURATION,  /* trace analyses */
+	VIEW_DURATION, /* trace analyses */
 	VIEW_CACHE,
 	VIEW_EDGE,
-	VIEW_OUTPUT,    /* output of a started command */
+	VIEW_OUTPUT, /* output of a started command */
 	VIEW_DOCTOR,
 	VIEW_KINDS
 };
@@ -35,19 +36,51 @@ enum view_kind {
 enum query_flag {
 	QUERY_NO_KERNEL = 1 << 0,
 	QUERY_NO_USER = 1 << 1,
-	QUERY_FOLD_INLINE = 1 << 2,   /* count inlined frames to the function that holds them */
+	QUERY_FOLD_INLINE = 1 << 2, /* count inlined frames to the function that holds them */
 	QUERY_BOTTOM_UP = 1 << 3,
 	QUERY_GROUP_THREADS = 1 << 4, /* threads by name pattern (worker-*) */
 	QUERY_ASSEMBLY = 1 << 5,
 	QUERY_REVERSE = 1 << 6,
-	QUERY_WHOLE_NAMES = 1 << 7,   /* do not fold template arguments */
-	QUERY_ADDRESSES = 1 << 8,     /* symbol+offset and raw address (v) */
-	QUERY_TAIL_CALLS = 1 << 9,    /* show frames that only DWARF call sites tell */
+	QUERY_WHOLE_NAMES = 1 << 7, /* do not fold template arguments */
+	QUERY_ADDRESSES = 1 << 8,   /* symbol+offset and raw address (v) */
+	QUERY_TAIL_CALLS = 1 << 9,  /* show frames that only DWARF call sites tell */
 	QUERY_EXPAND_ALL = 1 << 10,
-	QUERY_BLOCKED = 1 << 11,      /* wall clock: count waiting samples too (else they have a column only) */
+	QUERY_BLOCKED =
+		1 << 11, /* wall clock: count waiting samples too (else they have a column only) */
 };
 
-/* Identity of a row, stable across answers: what the cursor stays on, what focus and expansion name. */
+/*
+ * Columns: what a query may sort by and a screen may show. COLUMN_METRIC + i is answer.metrics[i]
+ * (self), COLUMN_METRIC_TOTAL + i its total, COLUMN_CELL + i is answer.columns[i].
+ */
+enum column_id {
+	COLUMN_DEFAULT, /* the view's own order */
+	COLUMN_SELF,
+	COLUMN_MARGIN,
+	COLUMN_TOTAL,
+	COLUMN_SAMPLES,
+	COLUMN_TOTAL_SAMPLES,
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_PID,
+	COLUMN_TID,
+	COLUMN_CPU,
+	COLUMN_USER,
+	COLUMN_SYSTEM,
+	COLUMN_BLOCKED,
+	COLUMN_STATE,
+	COLUMN_WAITS,
+	COLUMN_TOP,
+	COLUMN_SPARK,
+	COLUMN_LINE,
+	COLUMN_ADDRESS,
+	COLUMN_METRIC = 64,
+	COLUMN_METRIC_TOTAL = 96,
+	COLUMN_CELL = 128,
+};
+
+/* Identity of a row, stable across answers: what the cursor stays on, what focus and expansion
+ * name. */
 struct row_key {
 	uint32_t kind; /* enum row_kind; 0 means no key */
 	uint32_t a;    /* func_id, task_id, module_id, event index, line … */
@@ -57,62 +90,62 @@ struct row_key {
 enum row_kind {
 	ROW_NONE,
 	ROW_FUNCTION,
-	ROW_NODE,     /* tree */
+	ROW_NODE, /* tree */
 	ROW_CALLER,
-	ROW_SELF,     /* callers view: the focused function */
+	ROW_SELF, /* callers view: the focused function */
 	ROW_CALLEE,
 	ROW_THREAD,
-	ROW_GROUP,    /* threads grouped, or all threads */
+	ROW_GROUP, /* threads grouped, or all threads */
 	ROW_MODULE,
-	ROW_LINE,     /* a source line */
-	ROW_INSN,     /* an instruction */
-	ROW_INLINE,   /* source: an inlined callee folded under its call site */
+	ROW_LINE,   /* a source line */
+	ROW_INSN,   /* an instruction */
+	ROW_INLINE, /* source: an inlined callee folded under its call site */
 	ROW_EVENT,
 	ROW_METRIC,
 	ROW_VERDICT,
-	ROW_SPAN,     /* duration */
-	ROW_CALLS,    /* cache */
+	ROW_SPAN,  /* duration */
+	ROW_CALLS, /* cache */
 	ROW_EDGE,
-	ROW_TEXT,     /* plain text (output, doctor, notes): name holds it */
-	ROW_REST,     /* what did not fit: "… 1,204 more, 0.8 %" */
+	ROW_TEXT, /* plain text (output, doctor, notes): name holds it */
+	ROW_REST, /* what did not fit: "… 1,204 more, 0.8 %" */
 	ROW_HEADING,
 };
 
 enum row_flag {
 	ROW_KERNEL = 1 << 0,
-	ROW_INLINED = 1 << 1,      /* @note holds "◂ outer" */
+	ROW_INLINED = 1 << 1, /* @note holds "◂ outer" */
 	ROW_EXPANDABLE = 1 << 2,
 	ROW_EXPANDED = 1 << 3,
-	ROW_UNRANKED = 1 << 4,     /* fewer than 5 hits */
-	ROW_LOW = 1 << 5,          /* 5–29 hits: low confidence */
-	ROW_DIM = 1 << 6,          /* relative error above 10 % */
-	ROW_TIED = 1 << 7,         /* its interval overlaps the row above: not called different */
+	ROW_UNRANKED = 1 << 4, /* fewer than 5 hits */
+	ROW_LOW = 1 << 5,      /* 5–29 hits: low confidence */
+	ROW_DIM = 1 << 6,      /* relative error above 10 % */
+	ROW_TIED = 1 << 7,     /* its interval overlaps the row above: not called different */
 	ROW_TRUNCATED = 1 << 8,
-	ROW_UNRESOLVED = 1 << 9,   /* name still to come */
-	ROW_UNCERTAIN = 1 << 10,   /* tail-call or guessed frame */
-	ROW_CURRENT = 1 << 11,     /* jump target, hottest line … */
-	ROW_GONE = 1 << 12,        /* thread that ended */
+	ROW_UNRESOLVED = 1 << 9, /* name still to come */
+	ROW_UNCERTAIN = 1 << 10, /* tail-call or guessed frame */
+	ROW_CURRENT = 1 << 11,   /* jump target, hottest line … */
+	ROW_GONE = 1 << 12,      /* thread that ended */
 	ROW_WARN = 1 << 13,
 	ROW_GOOD = 1 << 14,
-	ROW_MATCH = 1 << 15,       /* the search text matches */
+	ROW_MATCH = 1 << 15, /* the search text matches */
 };
 
 struct metric_value {
 	double v;
-	uint8_t state;   /* enum value_state */
-	uint8_t grade;   /* 0 none, 1 good, 2 fair, 3 bad */
+	uint8_t state; /* enum value_state */
+	uint8_t grade; /* 0 none, 1 good, 2 fair, 3 bad */
 	float running;
 };
 
 struct row {
 	struct row_key key;
 	uint32_t flags;
-	uint16_t depth;           /* tree indent */
+	uint16_t depth; /* tree indent */
 	uint16_t children;
-	const char *name;         /* display */
-	const char *full;         /* whole name for `y`; may equal name */
-	const char *module;       /* short module name, or a column's second text */
-	const char *note;         /* "◂ outer", a reason, "12 children", call path of a folded chain */
+	const char *name;   /* display */
+	const char *full;   /* whole name for `y`; may equal name */
+	const char *module; /* short module name, or a column's second text */
+	const char *note;   /* "◂ outer", a reason, "12 children", call path of a folded chain */
 	const char *file;
 	uint32_t line;
 	uint64_t addr;
@@ -123,18 +156,19 @@ struct row {
 	uint64_t self_weight, total_weight;
 	/* Threads, groups, processes. */
 	pid_t pid, tid;
-	double cpu, user, system, blocked; /* shares of wall time, 1.0 = one CPU; negative: unknown */
-	char state;                        /* as in /proc/PID/stat */
+	double cpu, user, system,
+		blocked; /* shares of wall time, 1.0 = one CPU; negative: unknown */
+	char state;      /* as in /proc/PID/stat */
 	/* Derived metrics of the event set in view; names in answer.metrics. */
 	uint8_t nmetrics;
 	struct metric_value self_metric[METRIC_MAX], total_metric[METRIC_MAX];
 	uint8_t nspark;
-	float spark[16];                   /* 0…1, newest last */
-	const double *cells;               /* trace analyses: answer.ncells numbers, NAN unknown */
+	float spark[16];     /* 0…1, newest last */
+	const double *cells; /* trace analyses: answer.ncells numbers, NAN unknown */
 };
 
 struct answer_metric {
-	char name[32];    /* column title: "IPC" */
+	char name[32]; /* column title: "IPC" */
 	char unit[16];
 	char meaning[160];
 	uint8_t decimals;
@@ -144,75 +178,76 @@ struct answer_metric {
 
 /* Facts of the header and status lines, gathered at the answer's time. */
 struct answer_status {
-	char target[96];          /* "4242 mysqld" or "3 processes" */
-	char where[64];           /* container or cgroup, "" none */
+	char target[96]; /* "4242 mysqld" or "3 processes" */
+	char where[64];  /* container or cgroup, "" none */
 	char arrangement[96];
 	char event_set[32];
 	uint32_t threads, unwatched;
-	double cpu;               /* of the target over the window, 1.0 = one CPU; negative unknown */
+	double cpu; /* of the target over the window, 1.0 = one CPU; negative unknown */
 	uint32_t asked_hz;
-	double delivered_hz;      /* per busy thread or CPU */
-	uint64_t samples;         /* in the window */
+	double delivered_hz; /* per busy thread or CPU */
+	uint64_t samples;    /* in the window */
 	uint64_t loss[LOSS_KINDS];
 	uint64_t cut[CUT_REASONS];
-	double cut_share;         /* of user stacks in the window */
+	double cut_share; /* of user stacks in the window */
 	double stitched_share;
-	double no_symbol_share;   /* sample-weighted */
+	double no_symbol_share;     /* sample-weighted */
 	char no_symbol_advice[160]; /* which module to install debug files for, "" none */
 	double unsampled_share;
-	double own_cpu;           /* the profiler's own use, 1.0 = one CPU */
-	double cost;              /* estimated slow-down of the target; negative unknown */
-	uint64_t stop_median_ns;  /* timer sampler */
+	double own_cpu;          /* the profiler's own use, 1.0 = one CPU */
+	double cost;             /* estimated slow-down of the target; negative unknown */
+	uint64_t stop_median_ns; /* timer sampler */
 	uint64_t own_rss;
 	uint64_t elapsed_ns;
-	uint64_t window_ns;       /* asked; 0 all */
-	uint64_t covered_ns;      /* what the window really covers */
-	bool marked;              /* `z`: counting from the mark */
-	bool finished;            /* target gone or file read */
-	bool recording;           /* a file, not live */
-	double progress;          /* recordings: 0…1; negative: not reading */
+	uint64_t window_ns;  /* asked; 0 all */
+	uint64_t covered_ns; /* what the window really covers */
+	bool marked;         /* `z`: counting from the mark */
+	bool finished;       /* target gone or file read */
+	bool recording;      /* a file, not live */
+	double progress;     /* recordings: 0…1; negative: not reading */
 	uint8_t nspark;
-	float spark[SPARK_MAX];   /* CPU use by second, newest last; negative: no data */
-	char say[256];            /* the newest sentence from the source, "" none */
+	float spark[SPARK_MAX]; /* CPU use by second, newest last; negative: no data */
+	char say[256];          /* the newest sentence from the source, "" none */
 };
 
 #define QUERY_TEXT 128
 struct query {
 	enum view_kind view;
-	uint32_t serial;           /* echoed by the answer */
-	uint32_t flags;            /* enum query_flag */
-	uint64_t window_ns;        /* 0: all */
-	task_id task;              /* one thread only; 0 all */
-	uint32_t sort;             /* column id of view/columns.h: rows come sorted by it */
-	uint16_t event;            /* event whose weights are shares; UINT16_MAX: the set's first */
-	uint16_t set;              /* event set in view, UINT16_MAX: newest */
+	uint32_t serial;    /* echoed by the answer */
+	uint32_t flags;     /* enum query_flag */
+	uint64_t window_ns; /* 0: all */
+	task_id task;       /* one thread only; 0 all */
+	uint32_t sort;      /* column id of view/columns.h: rows come sorted by it */
+	uint16_t event;     /* event whose weights are shares; UINT16_MAX: the set's first */
+	uint16_t set;       /* event set in view, UINT16_MAX: newest */
 	struct row_key focus;
-	char filter[QUERY_TEXT];   /* case-insensitive substring of function or module */
-	char options[QUERY_TEXT];  /* trace analyses: filter expression and switches as typed */
-	const struct row_key *expanded; /* tree: expanded (or with EXPAND_ALL: collapsed) keys; copied by engine_ask */
+	char filter[QUERY_TEXT];  /* case-insensitive substring of function or module */
+	char options[QUERY_TEXT]; /* trace analyses: filter expression and switches as typed */
+	const struct row_key *expanded; /* tree: expanded (or with EXPAND_ALL: collapsed) keys;
+					   copied by engine_ask */
 	uint32_t nexpanded;
-	uint32_t max_rows;         /* 0: ANSWER_ROWS_MAX */
+	uint32_t max_rows; /* 0: ANSWER_ROWS_MAX */
 };
 
 struct answer {
-	struct query query;        /* as answered; query.expanded is NULL */
+	struct query query; /* as answered; query.expanded is NULL */
 	struct answer_status status;
 	const struct row *rows;
 	uint32_t nrows;
-	uint32_t focus_row;        /* source: hottest line; callers: the focused function */
+	uint32_t focus_row; /* source: hottest line; callers: the focused function */
 	struct answer_metric metrics[METRIC_MAX];
 	uint8_t nmetrics;
 	const struct snapshot_column *columns; /* trace analyses only: titles of row.cells */
 	uint32_t ncells;
-	char title[256];           /* line above the table: "row0sel.cc row_search_mvcc self 23.1 %" */
-	char note[256];            /* why the table is empty or not to be trusted, "" none */
-	uint64_t time_ns;          /* when it was folded */
-	uint64_t fold_ns;          /* what folding cost */
+	char title[256];  /* line above the table: "row0sel.cc row_search_mvcc self 23.1 %" */
+	char note[256];   /* why the table is empty or not to be trusted, "" none */
+	uint64_t time_ns; /* when it was folded */
+	uint64_t fold_ns; /* what folding cost */
 };
 
 struct snapshot_column {
 	const char *title;
-	const char *unit;    /* "ns", "", "%" */
+	const char *unit; /* "ns", "", "%" */
 	uint8_t decimals;
 };
 

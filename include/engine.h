@@ -1,8 +1,9 @@
 /*
  * engine: what a user interface may ask of it. Implemented in src/engine/.
  *
- * engine_ask and engine_command copy their arguments, never wait and may be called at any rate: only the
- * newest query is answered. engine_answer returns the newest answer with a reference taken.
+ * engine_ask and engine_command copy their arguments, never wait and may be called at any rate:
+ * only the newest query is answered. engine_answer returns the newest answer with a reference
+ * taken.
  */
 #ifndef ALTPTTOP_ENGINE_H
 #define ALTPTTOP_ENGINE_H
@@ -13,17 +14,24 @@
 
 struct engine;
 
-enum snapshot_format { FORMAT_AUTO, FORMAT_PPROF, FORMAT_FOLDED, FORMAT_CHROME, FORMAT_CSV, FORMAT_TEXT };
+enum snapshot_format {
+	FORMAT_AUTO,
+	FORMAT_PPROF,
+	FORMAT_FOLDED,
+	FORMAT_CHROME,
+	FORMAT_CSV,
+	FORMAT_TEXT
+};
 
 struct command {
 	enum {
-		COMMAND_SAVE,      /* text = path, format, replace */
-		COMMAND_MARK,      /* `z`: count from here; again: undo */
-		COMMAND_RATE,      /* number = Hz */
-		COMMAND_EVENTS,    /* text = event set or list */
-		COMMAND_INTERVAL,  /* number = refresh in milliseconds */
-		COMMAND_MODE,      /* flags = QUERY_NO_KERNEL | QUERY_NO_USER for the source */
-		COMMAND_CANCEL,    /* stop reading the recording, a download, a save */
+		COMMAND_SAVE,       /* text = path, format, replace */
+		COMMAND_MARK,       /* `z`: count from here; again: undo */
+		COMMAND_RATE,       /* number = Hz */
+		COMMAND_EVENTS,     /* text = event set or list */
+		COMMAND_INTERVAL,   /* number = refresh in milliseconds */
+		COMMAND_MODE,       /* flags = QUERY_NO_KERNEL | QUERY_NO_USER for the source */
+		COMMAND_CANCEL,     /* stop reading the recording, a download, a save */
 		COMMAND_KILL_CHILD, /* end the started command */
 	} kind;
 	char text[1024];
@@ -37,9 +45,9 @@ enum notice_kind {
 	NOTICE_INFO,
 	NOTICE_WARN,
 	NOTICE_ERROR,
-	NOTICE_SAVED,     /* text names the file */
-	NOTICE_EXISTS,    /* the file is there: ask, then repeat the command with replace */
-	NOTICE_FINISHED,  /* target exited or recording read */
+	NOTICE_SAVED,    /* text names the file */
+	NOTICE_EXISTS,   /* the file is there: ask, then repeat the command with replace */
+	NOTICE_FINISHED, /* target exited or recording read */
 };
 struct notice {
 	enum notice_kind kind;
@@ -48,11 +56,13 @@ struct notice {
 
 void engine_ask(struct engine *e, const struct query *q);
 void engine_command(struct engine *e, const struct command *c);
-const struct answer *engine_answer(struct engine *e); /* newest, with a reference; NULL before the first */
+const struct answer *
+engine_answer(struct engine *e); /* newest, with a reference; NULL before the first */
 bool engine_notice(struct engine *e, struct notice *ret_notice);
 int engine_fd(const struct engine *e); /* eventfd: readable when an answer or a notice arrived */
 
-/* A snapshot over @window_ns (0 all), made on the engine thread; waits for it at most @timeout_ms. NULL: timed out. */
+/* A snapshot over @window_ns (0 all), made on the engine thread; waits for it at most @timeout_ms.
+ * NULL: timed out. */
 const struct snapshot *engine_snapshot(struct engine *e, uint64_t window_ns, int timeout_ms);
 
 #endif

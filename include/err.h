@@ -2,7 +2,8 @@
  * err: a sentence for a person, plus the errno behind it.
  *
  * The lowest layer that knows a cause fills it: what was refused, the true errno, what to type.
- * Callers pass it up unchanged; only src/main.c and src/app/ print it. Implemented in src/base/err.c.
+ * Callers pass it up unchanged; only src/main.c and src/app/ print it. Implemented in
+ * src/base/err.c.
  */
 #ifndef ALTPTTOP_ERR_H
 #define ALTPTTOP_ERR_H

@@ -1,5 +1,6 @@
 /*
- * event: what is counted or sampled, named as perf names it, and sets of events with derived metrics.
+ * event: what is counted or sampled, named as perf names it, and sets of events with derived
+ * metrics.
  */
 #ifndef ALTPTTOP_EVENT_H
 #define ALTPTTOP_EVENT_H
@@ -7,35 +8,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EVENT_MAX 64     /* events alive in one profile, all sets ever used together */
-#define METRIC_MAX 16    /* derived columns of one set */
+#define EVENT_MAX  64 /* events alive in one profile, all sets ever used together */
+#define METRIC_MAX 16 /* derived columns of one set */
 
 enum event_unit {
 	EVENT_COUNT, /* a count of occurrences */
 	EVENT_NS,    /* a time: weights are nanoseconds */
 };
 
-/* One event as a profile sees it. `index` is its place in the profile's event list, never reused. */
+/* One event as a profile sees it. `index` is its place in the profile's event list, never reused.
+ */
 struct event_desc {
-	char name[96];       /* "cpu-clock", "cycles:u", "wall" */
+	char name[96]; /* "cpu-clock", "cycles:u", "wall" */
 	enum event_unit unit;
-	bool sampled;        /* stacks arrive for it; else it is only read along with a leader */
-	bool cpu_time;       /* EVENT_NS only: on-CPU time (else wall or off-CPU time) */
-	uint16_t leader;     /* index of its group leader; its own index when alone */
-	uint16_t set;        /* which event set of this profile, counted from 0 */
-	uint64_t period;     /* fixed period, or 0 with freq_hz set */
+	bool sampled;    /* stacks arrive for it; else it is only read along with a leader */
+	bool cpu_time;   /* EVENT_NS only: on-CPU time (else wall or off-CPU time) */
+	uint16_t leader; /* index of its group leader; its own index when alone */
+	uint16_t set;    /* which event set of this profile, counted from 0 */
+	uint64_t period; /* fixed period, or 0 with freq_hz set */
 	uint32_t freq_hz;
 };
 
 /* Why a value is not there. Unknown is never 0. */
 enum value_state {
 	VALUE_OK,
-	VALUE_SCALED,        /* multiplexed: scaled by enabled/running */
-	VALUE_UNSUPPORTED,   /* this CPU or kernel has no such event */
-	VALUE_REFUSED,       /* not allowed */
-	VALUE_NOT_RUNNING,   /* opened but never scheduled */
-	VALUE_NOTHING,       /* counted nothing at all over the whole run */
-	VALUE_NONE,          /* does not apply here: shown as a dash */
+	VALUE_SCALED,      /* multiplexed: scaled by enabled/running */
+	VALUE_UNSUPPORTED, /* this CPU or kernel has no such event */
+	VALUE_REFUSED,     /* not allowed */
+	VALUE_NOT_RUNNING, /* opened but never scheduled */
+	VALUE_NOTHING,     /* counted nothing at all over the whole run */
+	VALUE_NONE,        /* does not apply here: shown as a dash */
 };
 
 #endif

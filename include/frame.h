@@ -11,10 +11,11 @@
 
 typedef uint32_t str_id;    /* interned text */
 typedef uint32_t module_id; /* a program file, the kernel, a JIT region, … */
-typedef uint32_t frame_id;  /* (module, address, flags), or (module, name) for recordings with names only */
-typedef uint32_t func_id;   /* (module, start address of the function) */
-typedef uint32_t loc_id;    /* a resolved list of source positions, innermost inlined first */
-typedef uint32_t task_id;   /* one life of one thread: a reused tid is another task */
+typedef uint32_t
+	frame_id; /* (module, address, flags), or (module, name) for recordings with names only */
+typedef uint32_t func_id; /* (module, start address of the function) */
+typedef uint32_t loc_id;  /* a resolved list of source positions, innermost inlined first */
+typedef uint32_t task_id; /* one life of one thread: a reused tid is another task */
 
 enum module_kind {
 	MODULE_FILE,    /* an ELF file mapped from disk or memfd */
@@ -28,14 +29,15 @@ enum module_kind {
 };
 
 enum frame_flag {
-	FRAME_RETURN = 1 << 0,    /* addr is a return address: look up addr - 1 */
-	FRAME_KERNEL = 1 << 1,    /* kernel or hypervisor mode */
-	FRAME_NAMED = 1 << 2,     /* name/file/line come from the recording, addr may be 0 */
-	FRAME_OFFSET = 1 << 3,    /* addr is a file offset: the ELF segments could not be read */
-	FRAME_GUESS = 1 << 4,     /* found by a frame-pointer guess in code without CFI */
-	FRAME_STITCHED = 1 << 5,  /* completed from the thread's past, not seen in this sample */
-	FRAME_TAILCALL = 1 << 6,  /* told by DWARF call sites only: uncertain */
-	FRAME_INLINED = 1 << 7,   /* recordings only: the recording itself says this frame is inlined */
+	FRAME_RETURN = 1 << 0,   /* addr is a return address: look up addr - 1 */
+	FRAME_KERNEL = 1 << 1,   /* kernel or hypervisor mode */
+	FRAME_NAMED = 1 << 2,    /* name/file/line come from the recording, addr may be 0 */
+	FRAME_OFFSET = 1 << 3,   /* addr is a file offset: the ELF segments could not be read */
+	FRAME_GUESS = 1 << 4,    /* found by a frame-pointer guess in code without CFI */
+	FRAME_STITCHED = 1 << 5, /* completed from the thread's past, not seen in this sample */
+	FRAME_TAILCALL = 1 << 6, /* told by DWARF call sites only: uncertain */
+	FRAME_INLINED =
+		1 << 7, /* recordings only: the recording itself says this frame is inlined */
 };
 
 /* Frames that every table holds from the start (module MODULE_SPECIAL). */
@@ -49,7 +51,8 @@ enum special_frame {
 
 /* Why a user stack ended. Counted per reason; everything after CUT_NONE hangs under [truncated]. */
 enum cut_reason {
-	CUT_NONE,      /* a root was reached: undefined return address, entry point, clone, runtime root */
+	CUT_NONE, /* a root was reached: undefined return address, entry point, clone, runtime root
+		   */
 	CUT_DUMP_END,  /* the CFA lies beyond the stack bytes that were taken */
 	CUT_NO_CFI,    /* no unwind row and the frame-pointer guess failed */
 	CUT_NO_MODULE, /* the address lies in no mapping or in one that cannot be read */

@@ -25,42 +25,44 @@ struct sample_regs {
 };
 
 struct sample_value {
-	uint16_t event;   /* index in the profile's event list */
-	uint8_t state;    /* enum value_state */
-	uint64_t count;   /* since the thread's previous reading of the same event */
-	float running;    /* share of the time it was on the hardware, 0…1 */
+	uint16_t event; /* index in the profile's event list */
+	uint8_t state;  /* enum value_state */
+	uint64_t count; /* since the thread's previous reading of the same event */
+	float running;  /* share of the time it was on the hardware, 0…1 */
 };
 
 enum sample_flag {
 	SAMPLE_KERNEL = 1 << 0,  /* the CPU was in kernel mode */
 	SAMPLE_BLOCKED = 1 << 1, /* wall clock: the thread was waiting */
 	SAMPLE_EXACT = 1 << 2,   /* the ip has no skid (precise event) */
-	SAMPLE_REPEATED = 1 << 3, /* the thread did not run since its last sample: that stack still holds */
+	SAMPLE_REPEATED =
+		1 << 3, /* the thread did not run since its last sample: that stack still holds */
 	SAMPLE_GUEST = 1 << 4,
 };
 
 /*
- * Raw observation: borrowed memory, good until the sink returns. Kernel and user parts of a callchain
- * come apart, innermost first, without PERF_CONTEXT_* markers. Exactly one of these carries the user
- * stack: (regs + stack) → CFI; (user chain) → frame pointers or LBR; (frames) → already frame ids.
+ * Raw observation: borrowed memory, good until the sink returns. Kernel and user parts of a
+ * callchain come apart, innermost first, without PERF_CONTEXT_* markers. Exactly one of these
+ * carries the user stack: (regs + stack) → CFI; (user chain) → frame pointers or LBR; (frames) →
+ * already frame ids.
  */
 struct raw_sample {
 	uint64_t time_ns;
 	pid_t pid, tid;
 	uint32_t cpu;
 	uint16_t event;
-	uint16_t flags;              /* enum sample_flag */
-	uint64_t weight;             /* EVENT_NS: nanoseconds it stands for; EVENT_COUNT: its period */
-	uint64_t ip;                 /* as the event gave it; 0 unknown */
-	const uint64_t *kernel;      /* kernel chain, innermost first; [0] is ip when in kernel mode */
-	const uint64_t *user;        /* user chain, innermost first */
+	uint16_t flags;         /* enum sample_flag */
+	uint64_t weight;        /* EVENT_NS: nanoseconds it stands for; EVENT_COUNT: its period */
+	uint64_t ip;            /* as the event gave it; 0 unknown */
+	const uint64_t *kernel; /* kernel chain, innermost first; [0] is ip when in kernel mode */
+	const uint64_t *user;   /* user chain, innermost first */
 	uint32_t nkernel, nuser;
 	bool user_is_lbr;
 	const struct sample_regs *regs;
-	const uint8_t *stack;        /* bytes from the user stack pointer upward */
-	size_t stack_bytes;          /* bytes that hold data (dyn_size, not the asked size) */
-	size_t stack_asked;          /* the asked dump size: a shorter dump reached the stack's end */
-	const frame_id *frames;      /* recordings with names: innermost first */
+	const uint8_t *stack;   /* bytes from the user stack pointer upward */
+	size_t stack_bytes;     /* bytes that hold data (dyn_size, not the asked size) */
+	size_t stack_asked;     /* the asked dump size: a shorter dump reached the stack's end */
+	const frame_id *frames; /* recordings with names: innermost first */
 	uint32_t nframes;
 	const struct sample_value *values;
 	uint32_t nvalues;
@@ -74,10 +76,10 @@ struct sample {
 	uint32_t cpu;
 	uint16_t event;
 	uint16_t flags;
-	uint8_t cut;        /* enum cut_reason; not CUT_NONE: frames end in FRAME_TRUNCATED */
+	uint8_t cut; /* enum cut_reason; not CUT_NONE: frames end in FRAME_TRUNCATED */
 	uint8_t nvalues;
-	uint16_t nframes;   /* innermost first */
-	/* struct sample_value values[nvalues]; frame_id frames[nframes]; */
+	uint16_t nframes; /* innermost first */
+			  /* struct sample_value values[nvalues]; frame_id frames[nframes]; */
 };
 
 #endif

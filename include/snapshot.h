@@ -1,8 +1,10 @@
 /*
- * snapshot: a profile at one moment, flattened for exporters and analyses: immutable, counted references.
+ * snapshot: a profile at one moment, flattened for exporters and analyses: immutable, counted
+ * references.
  *
- * Made by the engine thread from the call trie over a window; read on the jobs thread. Names are looked up
- * through the tables (tables_loc of a node's frame). Nodes are in depth-first preorder, so parent < child.
+ * Made by the engine thread from the call trie over a window; read on the jobs thread. Names are
+ * looked up through the tables (tables_loc of a node's frame). Nodes are in depth-first preorder,
+ * so parent < child.
  */
 #ifndef ALTPTTOP_SNAPSHOT_H
 #define ALTPTTOP_SNAPSHOT_H
@@ -14,44 +16,45 @@
 #define SNAPSHOT_ROOT UINT32_MAX
 
 struct snapshot_node {
-	uint32_t parent;  /* index in nodes, SNAPSHOT_ROOT for outermost frames */
+	uint32_t parent; /* index in nodes, SNAPSHOT_ROOT for outermost frames */
 	frame_id frame;
 };
 
-/* One cell: what thread @task gathered of @event with its innermost frame at @node (UINT32_MAX: no stack). */
+/* One cell: what thread @task gathered of @event with its innermost frame at @node (UINT32_MAX: no
+ * stack). */
 struct snapshot_cell {
 	uint32_t node;
 	task_id task;
 	uint16_t event;
-	uint16_t flags;    /* SAMPLE_BLOCKED apart from running */
-	uint64_t samples;  /* observations (hits); 0 for events only read along */
-	uint64_t weight;   /* Σ ns or Σ counts */
-	double weight_sq;  /* Σ weight², for n = (Σw)²/Σw² */
+	uint16_t flags;   /* SAMPLE_BLOCKED apart from running */
+	uint64_t samples; /* observations (hits); 0 for events only read along */
+	uint64_t weight;  /* Σ ns or Σ counts */
+	double weight_sq; /* Σ weight², for n = (Σw)²/Σw² */
 };
 
 struct snapshot_event {
 	struct event_desc desc;
-	uint64_t samples, weight;   /* totals of the window */
-	uint8_t state;              /* enum value_state */
-	double running;             /* share of time on the hardware, 1 when always */
+	uint64_t samples, weight; /* totals of the window */
+	uint8_t state;            /* enum value_state */
+	double running;           /* share of time on the hardware, 1 when always */
 };
 
 struct snapshot {
-	const struct tables *tables;      /* outlives every snapshot */
+	const struct tables *tables; /* outlives every snapshot */
 	const struct snapshot_node *nodes;
 	const struct snapshot_cell *cells; /* sorted by node, task, event */
 	const struct snapshot_event *events;
 	uint32_t nnodes, ncells, nevents;
-	uint64_t start_ns, end_ns;        /* window, CLOCK_MONOTONIC or the recording's clock */
-	uint64_t wall_start_ns;           /* CLOCK_REALTIME of start_ns, 0 unknown */
+	uint64_t start_ns, end_ns; /* window, CLOCK_MONOTONIC or the recording's clock */
+	uint64_t wall_start_ns;    /* CLOCK_REALTIME of start_ns, 0 unknown */
 	uint64_t loss[LOSS_KINDS];
-	uint64_t cut[CUT_REASONS];        /* stacks by end reason, CUT_NONE = complete */
-	char title[160];                  /* "altpttop -p 4242 (mysqld)": the command line and target */
-	char host[128];                   /* uname of the machine */
-	char sampler[96];                 /* the arrangement */
-	module_id main_module;            /* mapping[0] of pprof; 0 unknown */
+	uint64_t cut[CUT_REASONS]; /* stacks by end reason, CUT_NONE = complete */
+	char title[160];           /* "altpttop -p 4242 (mysqld)": the command line and target */
+	char host[128];            /* uname of the machine */
+	char sampler[96];          /* the arrangement */
+	module_id main_module;     /* mapping[0] of pprof; 0 unknown */
 	uint32_t rate_hz;
-	bool no_kernel, no_user;          /* filters in force when it was made */
+	bool no_kernel, no_user; /* filters in force when it was made */
 };
 
 const struct snapshot *snapshot_ref(const struct snapshot *s);

@@ -13,23 +13,29 @@
 /* What to watch. Arrays are owned by whoever filled the target (src/app/). */
 struct target {
 	pid_t *pids;
-	pid_t *tids;        /* -t: threads by themselves */
+	pid_t *tids; /* -t: threads by themselves */
 	uint32_t npids, ntids;
 	bool all;           /* -a */
 	const char *cpus;   /* -C list as typed, NULL none */
 	const char *cgroup; /* -G */
 	bool by_user;       /* -u */
 	uid_t user;
-	char **argv;        /* -- COMMAND, NULL none; app/ starts it stopped, its pid is pids[0] */
-	const char *file;   /* a recording; "-" is standard input */
+	char **argv;      /* -- COMMAND, NULL none; app/ starts it stopped, its pid is pids[0] */
+	const char *file; /* a recording; "-" is standard input */
 };
 
-enum call_graph { CALL_GRAPH_AUTO, CALL_GRAPH_FP, CALL_GRAPH_DWARF, CALL_GRAPH_LBR, CALL_GRAPH_NONE };
+enum call_graph {
+	CALL_GRAPH_AUTO,
+	CALL_GRAPH_FP,
+	CALL_GRAPH_DWARF,
+	CALL_GRAPH_LBR,
+	CALL_GRAPH_NONE
+};
 
 struct source_config {
-	uint32_t rate_hz;          /* 997 */
-	bool rate_auto;            /* -F auto */
-	uint64_t period;           /* -c, 0 none */
+	uint32_t rate_hz; /* 997 */
+	bool rate_auto;   /* -F auto */
+	uint64_t period;  /* -c, 0 none */
 	enum call_graph call_graph;
 	uint32_t stack_bytes;      /* dwarf,SIZE; 0: the source adapts */
 	bool wall;                 /* --clock wall */
@@ -37,8 +43,8 @@ struct source_config {
 	uint32_t max_stack;        /* 0: 127 as the kernel's default, own unwinding 1024 */
 	const char *const *events; /* -e as typed, nevents of them; NULL: cpu-clock */
 	uint32_t nevents;
-	const char *event_set;     /* -E, NULL none */
-	const char *symfs;         /* --symfs DIR */
+	const char *event_set; /* -E, NULL none */
+	const char *symfs;     /* --symfs DIR */
 };
 
 /* How the source is doing; written by its thread, read by anyone (relaxed atomics). */
@@ -49,23 +55,25 @@ struct source_status {
 	_Atomic uint64_t stops;          /* timer: times a thread was stopped */
 	_Atomic uint64_t stop_median_ns; /* timer */
 	_Atomic uint64_t stop_max_ns;
-	_Atomic uint32_t stack_bytes;    /* dump size in use */
-	_Atomic uint32_t threads;        /* threads watched */
-	_Atomic uint32_t unwatched;      /* threads that exist but could not be watched */
-	_Atomic uint64_t cost_ppm;       /* estimated slow-down of the target, parts per million */
-	_Atomic bool finished;           /* target gone, or the recording read to its end */
-	char arrangement[96];            /* "perf cpu-clock, one event per CPU": set before the thread starts */
+	_Atomic uint32_t stack_bytes; /* dump size in use */
+	_Atomic uint32_t threads;     /* threads watched */
+	_Atomic uint32_t unwatched;   /* threads that exist but could not be watched */
+	_Atomic uint64_t cost_ppm;    /* estimated slow-down of the target, parts per million */
+	_Atomic bool finished;        /* target gone, or the recording read to its end */
+	char arrangement[96]; /* "perf cpu-clock, one event per CPU": set before the thread starts
+			       */
 };
 
 struct source; /* one running source: opaque, its implementation embeds what it needs */
 
-/* Commands that ui and engine pass on to a running source. Called on any thread; returns at once. */
+/* Commands that ui and engine pass on to a running source. Called on any thread; returns at once.
+ */
 struct source_command {
 	enum {
-		SOURCE_SET_RATE,    /* rate_hz */
-		SOURCE_SET_EVENTS,  /* events (owned by the command's receiver afterwards, free()) */
-		SOURCE_SET_STACK,   /* stack_bytes */
-		SOURCE_SET_MODE,    /* no_kernel/no_user */
+		SOURCE_SET_RATE,   /* rate_hz */
+		SOURCE_SET_EVENTS, /* events (owned by the command's receiver afterwards, free()) */
+		SOURCE_SET_STACK,  /* stack_bytes */
+		SOURCE_SET_MODE,   /* no_kernel/no_user */
 	} kind;
 	uint32_t rate_hz;
 	uint32_t stack_bytes;
@@ -74,17 +82,22 @@ struct source_command {
 };
 
 struct source_ops {
-	const char *name;    /* as --sampler says it: "perf", "timer"; importers: "perf.data" … */
+	const char *name; /* as --sampler says it: "perf", "timer"; importers: "perf.data" … */
 
-	/* Can this source serve the target here? 0, or -errno with the reason and what to type. Opens nothing for good. */
-	int (*probe)(const struct target *target, const struct source_config *config, struct err *err);
+	/* Can this source serve the target here? 0, or -errno with the reason and what to type.
+	 * Opens nothing for good. */
+	int (*probe)(const struct target *target, const struct source_config *config,
+		     struct err *err);
 
-	/* Open everything, announce events to @sink; no thread runs yet. Borrowed arguments outlive the source. */
-	int (*open)(const struct target *target, const struct source_config *config, const struct sink *sink,
-		    struct tables *tables, struct source **ret_source, struct err *err);
+	/* Open everything, announce events to @sink; no thread runs yet. Borrowed arguments outlive
+	 * the source. */
+	int (*open)(const struct target *target, const struct source_config *config,
+		    const struct sink *sink, struct tables *tables, struct source **ret_source,
+		    struct err *err);
 
-	/* Body of the source's thread: returns when stopped, when the target is gone, or at the file's end.
-	 * 0 done; -errno with a sentence when it ended early (what was delivered stays good). */
+	/* Body of the source's thread: returns when stopped, when the target is gone, or at the
+	 * file's end. 0 done; -errno with a sentence when it ended early (what was delivered stays
+	 * good). */
 	int (*run)(struct source *source, struct err *err);
 
 	/* Ask run() to return soon; any thread; async-signal-safe. */

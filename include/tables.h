@@ -2,10 +2,10 @@
  * tables: the append-only tables that any thread may read without a lock.
  *
  * An entry is written once, before its id is published (release), and never moves or changes, save
- * the fields marked _Atomic. Readers get pointers that stay good until tables_free. Appends take one
- * internal mutex and so may come from any thread (source, resolver, import); none is held while
- * reading. Every table has a cap; an append beyond it returns id 0 and is counted (tables_overflow).
- * Implemented in src/base/tables.c on src/base/chunk.h and src/base/strtab.h.
+ * the fields marked _Atomic. Readers get pointers that stay good until tables_free. Appends take
+ * one internal mutex and so may come from any thread (source, resolver, import); none is held while
+ * reading. Every table has a cap; an append beyond it returns id 0 and is counted
+ * (tables_overflow). Implemented in src/base/tables.c on src/base/chunk.h and src/base/strtab.h.
  */
 #ifndef ALTPTTOP_TABLES_H
 #define ALTPTTOP_TABLES_H
@@ -29,18 +29,20 @@ const char *tables_text(const struct tables *t, str_id id); /* never NULL: "" fo
 
 struct module {
 	enum module_kind kind;
-	str_id path;           /* as the target's maps name it, without " (deleted)"; "[vdso]", "[kernel]" … */
-	str_id name;           /* what screens show: the last path component, or as path */
+	str_id path; /* as the target's maps name it, without " (deleted)"; "[vdso]", "[kernel]" …
+		      */
+	str_id name; /* what screens show: the last path component, or as path */
 	uint8_t build_id[32];
 	uint8_t build_id_size; /* 0: not known when the module was first seen */
 	bool deleted;          /* the maps said " (deleted)" */
 	bool elf32;            /* recordings: a 32-bit program */
-	pid_t pid;             /* a process that maps it (for /proc/PID/root, map_files, perf-PID.map); 0: none */
+	pid_t pid; /* a process that maps it (for /proc/PID/root, map_files, perf-PID.map); 0: none
+		    */
 	uint64_t map_start, map_end; /* one executable mapping of it in pid, for map_files */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
-	uint64_t base;         /* KERNEL/KMODULE/BPF/JIT/VDSO: run-time start, else 0 */
-	uint64_t size;         /* likewise */
+	uint64_t base; /* KERNEL/KMODULE/BPF/JIT/VDSO: run-time start, else 0 */
+	uint64_t size; /* likewise */
 };
 
 /*
@@ -48,16 +50,18 @@ struct module {
  * identity gives the equal id; @m's str_ids must come from @t.
  */
 module_id tables_module(struct tables *t, const struct module *m);
-const struct module *tables_module_get(const struct tables *t, module_id id); /* never NULL: a static unknown for 0 */
-uint32_t tables_module_count(const struct tables *t);                       /* ids are 1 … count */
+const struct module *tables_module_get(const struct tables *t,
+				       module_id id); /* never NULL: a static unknown for 0 */
+uint32_t tables_module_count(const struct tables *t); /* ids are 1 … count */
 
 struct frame {
 	module_id module;
-	uint32_t flags;  /* enum frame_flag */
-	uint64_t addr;   /* ELF virtual address in the file (st_value space); run-time address for KERNEL, JIT, … */
-	str_id name;     /* FRAME_NAMED only */
-	str_id file;     /* FRAME_NAMED only, may be 0 */
-	uint32_t line;   /* FRAME_NAMED only, 0 unknown */
+	uint32_t flags; /* enum frame_flag */
+	uint64_t addr;  /* ELF virtual address in the file (st_value space); run-time address for
+			   KERNEL, JIT, … */
+	str_id name;    /* FRAME_NAMED only */
+	str_id file;    /* FRAME_NAMED only, may be 0 */
+	uint32_t line;  /* FRAME_NAMED only, 0 unknown */
 };
 
 frame_id tables_frame(struct tables *t, const struct frame *f); /* interned by every field */
@@ -66,23 +70,28 @@ uint32_t tables_frame_count(const struct tables *t);
 
 struct func {
 	module_id module;
-	uint32_t flags;       /* FUNC_* */
-	uint64_t start;       /* same space as frame.addr; 0 with a name for FRAME_NAMED and inlined-only functions */
-	uint64_t size;        /* bytes, 0 unknown */
-	str_id raw;           /* as the symbol table has it (mangled); "module+0x…" when no symbol covers it */
-	str_id name;          /* demangled, whole */
-	str_id shown;         /* demangled and folded for the screen */
-	str_id file;          /* declared in, may be 0 */
-	uint32_t line;        /* declaration line, 0 unknown */
+	uint32_t flags; /* FUNC_* */
+	uint64_t start; /* same space as frame.addr; 0 with a name for FRAME_NAMED and inlined-only
+			   functions */
+	uint64_t size;  /* bytes, 0 unknown */
+	str_id raw; /* as the symbol table has it (mangled); "module+0x…" when no symbol covers it
+		     */
+	str_id name;   /* demangled, whole */
+	str_id shown;  /* demangled and folded for the screen */
+	str_id file;   /* declared in, may be 0 */
+	uint32_t line; /* declaration line, 0 unknown */
 };
 enum func_flag {
 	FUNC_KERNEL = 1 << 0,
 	FUNC_NO_SYMBOL = 1 << 1, /* identity is an FDE start or the address itself */
-	FUNC_INLINE = 1 << 2,    /* known only as an inlined callee so far (identity: module + raw name) */
-	FUNC_SPECIAL = 1 << 3,   /* [truncated] and its like */
+	FUNC_INLINE =
+		1 << 2, /* known only as an inlined callee so far (identity: module + raw name) */
+	FUNC_SPECIAL = 1 << 3, /* [truncated] and its like */
 };
 
-func_id tables_func(struct tables *t, const struct func *f); /* identity: (module, start) or, start 0, (module, raw) */
+func_id
+tables_func(struct tables *t,
+	    const struct func *f); /* identity: (module, start) or, start 0, (module, raw) */
 const struct func *tables_func_get(const struct tables *t, func_id id);
 uint32_t tables_func_count(const struct tables *t);
 
@@ -107,17 +116,19 @@ struct loc {
  */
 void tables_resolve(struct tables *t, frame_id frame, const struct loc_line *lines, uint32_t n);
 const struct loc *tables_loc(const struct tables *t, frame_id frame); /* NULL: not resolved yet */
-uint64_t tables_generation(const struct tables *t); /* grows with every tables_resolve: caches compare it */
+uint64_t
+tables_generation(const struct tables *t); /* grows with every tables_resolve: caches compare it */
 
 /* One life of one thread. */
 struct task {
 	pid_t pid, tid;
-	uint64_t born_ns;        /* CLOCK_MONOTONIC when first seen (or the recording's clock) */
-	_Atomic str_id comm;     /* current name */
+	uint64_t born_ns;         /* CLOCK_MONOTONIC when first seen (or the recording's clock) */
+	_Atomic str_id comm;      /* current name */
 	_Atomic uint64_t gone_ns; /* 0 while it lives */
 };
 
-task_id tables_task(struct tables *t, pid_t pid, pid_t tid, uint64_t born_ns, str_id comm); /* always a new one */
+task_id tables_task(struct tables *t, pid_t pid, pid_t tid, uint64_t born_ns,
+		    str_id comm);                                 /* always a new one */
 struct task *tables_task_get(const struct tables *t, task_id id); /* a static unknown for 0 */
 uint32_t tables_task_count(const struct tables *t);
 

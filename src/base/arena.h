@@ -13,8 +13,8 @@ struct arena {
 
 void arena_init(struct arena *a);
 void arena_fini(struct arena *a);
-void arena_reset(struct arena *a); /* forget everything, keep one block */
-void *arena_alloc(struct arena *a, size_t bytes);  /* 16-byte aligned, zeroed; NULL: no memory */
+void arena_reset(struct arena *a);                /* forget everything, keep one block */
+void *arena_alloc(struct arena *a, size_t bytes); /* 16-byte aligned, zeroed; NULL: no memory */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,4 +1,5 @@
-/* hash: mixing functions and an open-addressing map from 64-bit keys to 32-bit values. Not thread-safe. */
+/* hash: mixing functions and an open-addressing map from 64-bit keys to 32-bit values. Not
+ * thread-safe. */
 #ifndef ALTPTTOP_HASH_H
 #define ALTPTTOP_HASH_H
 

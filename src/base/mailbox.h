@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A queue of fixed-size messages, bounded; posting never waits: false when full. Wakes an eventfd. */
+/* A queue of fixed-size messages, bounded; posting never waits: false when full. Wakes an eventfd.
+ */
 struct mailbox;
 struct mailbox *mailbox_new(size_t message_bytes, unsigned capacity);
 void mailbox_free(struct mailbox *m);

@@ -1,8 +1,8 @@
 /*
  * spsc: single-producer single-consumer byte ring for variable-size records.
  *
- * One thread writes, one reads. A record is written whole or not at all: a full ring drops it and the
- * caller counts. Positions are published with release and read with acquire.
+ * One thread writes, one reads. A record is written whole or not at all: a full ring drops it and
+ * the caller counts. Positions are published with release and read with acquire.
  */
 #ifndef ALTPTTOP_SPSC_H
 #define ALTPTTOP_SPSC_H
@@ -16,7 +16,8 @@ struct spsc;
 struct spsc *spsc_new(size_t bytes); /* rounded up to a power of two; NULL: no memory */
 void spsc_free(struct spsc *r);
 
-/* Producer: room for a record of @len bytes, 8-byte aligned and contiguous; NULL: full. Then commit. */
+/* Producer: room for a record of @len bytes, 8-byte aligned and contiguous; NULL: full. Then
+ * commit. */
 void *spsc_reserve(struct spsc *r, size_t len);
 void spsc_commit(struct spsc *r);
 

@@ -1,9 +1,10 @@
 /*
- * resolver: a thread that turns frames into names, files and lines, and functions into source and assembly.
+ * resolver: a thread that turns frames into names, files and lines, and functions into source and
+ * assembly.
  *
- * Requests come from the engine; results go to the tables (tables_resolve) or into a reply slot. It owns every
- * Elf and Dwarf handle used for names. Nothing waits for it. Symbol-table names come first (fast), lines and
- * inlines after, so that a second resolution of the same frame may follow.
+ * Requests come from the engine; results go to the tables (tables_resolve) or into a reply slot. It
+ * owns every Elf and Dwarf handle used for names. Nothing waits for it. Symbol-table names come
+ * first (fast), lines and inlines after, so that a second resolution of the same frame may follow.
  */
 #ifndef ALTPTTOP_RESOLVER_H
 #define ALTPTTOP_RESOLVER_H
@@ -16,25 +17,28 @@
 struct resolver;
 
 struct resolver_config {
-	const char *symfs;        /* NULL: / or the target's root */
-	bool no_inline;           /* symbol and line only */
-	bool debuginfod;          /* DEBUGINFOD_URLS is set and downloads are allowed */
-	bool live;                /* /proc/PID files may be opened */
+	const char *symfs;               /* NULL: / or the target's root */
+	bool no_inline;                  /* symbol and line only */
+	bool debuginfod;                 /* DEBUGINFOD_URLS is set and downloads are allowed */
+	bool live;                       /* /proc/PID files may be opened */
 	const char *path_from, *path_to; /* source path substitution, NULL none */
-	size_t cache_bytes;       /* cap for indexes kept, 0: 512 MiB */
+	size_t cache_bytes;              /* cap for indexes kept, 0: 512 MiB */
 };
 
-struct resolver *resolver_new(struct tables *tables, const struct resolver_config *config, struct err *err);
-int resolver_start(struct resolver *r);  /* start its thread */
-void resolver_stop(struct resolver *r);  /* ask it to end; returns at once */
+struct resolver *resolver_new(struct tables *tables, const struct resolver_config *config,
+			      struct err *err);
+int resolver_start(struct resolver *r);                 /* start its thread */
+void resolver_stop(struct resolver *r);                 /* ask it to end; returns at once */
 bool resolver_join(struct resolver *r, int timeout_ms); /* false: still busy */
-void resolver_free(struct resolver *r);  /* after a successful join, or when never started */
+void resolver_free(struct resolver *r); /* after a successful join, or when never started */
 
-/* Ask for names. Copies; drops what does not fit (the engine asks again at the next fold). Any thread. */
+/* Ask for names. Copies; drops what does not fit (the engine asks again at the next fold). Any
+ * thread. */
 void resolver_want(struct resolver *r, const frame_id *frames, uint32_t n);
 uint32_t resolver_pending(const struct resolver *r);
 
-/* Resolve one frame here and now, on the caller's thread, without a started thread (batch, tests, bench). */
+/* Resolve one frame here and now, on the caller's thread, without a started thread (batch, tests,
+ * bench). */
 void resolver_now(struct resolver *r, frame_id frame);
 /* Wait until everything asked so far is answered, at most timeout_ms. False: timed out. */
 bool resolver_settle(struct resolver *r, int timeout_ms);
@@ -42,26 +46,26 @@ bool resolver_settle(struct resolver *r, int timeout_ms);
 /* A function's source and instructions, made by the resolver thread on request. */
 struct listing_line {
 	uint32_t line;
-	const char *text;        /* "" when the file has fewer lines */
+	const char *text; /* "" when the file has fewer lines */
 };
 struct listing_insn {
-	uint64_t addr;           /* frame.addr space */
+	uint64_t addr; /* frame.addr space */
 	uint8_t size;
-	bool data;               /* could not be decoded */
-	str_id file;             /* of its line */
+	bool data;   /* could not be decoded */
+	str_id file; /* of its line */
 	uint32_t line;
-	const char *text;        /* "mov    0x18(%rbx),%rax" */
-	uint64_t target;         /* branch or call target inside the module, 0 none */
-	str_id inlined;          /* innermost inlined function here, 0: the function itself */
-	uint32_t call_line;      /* line in the function's own file that the inlining hangs under */
+	const char *text;   /* "mov    0x18(%rbx),%rax" */
+	uint64_t target;    /* branch or call target inside the module, 0 none */
+	str_id inlined;     /* innermost inlined function here, 0: the function itself */
+	uint32_t call_line; /* line in the function's own file that the inlining hangs under */
 };
 struct listing {
 	_Atomic unsigned refs;
 	func_id func;
-	str_id file;             /* main source file, 0: unknown */
-	char note[256];          /* "source not found: …", "source is newer than the binary", "" */
+	str_id file;    /* main source file, 0: unknown */
+	char note[256]; /* "source not found: …", "source is newer than the binary", "" */
 	struct listing_line *lines;
-	uint32_t nlines;         /* from the function's first to its last line, with some around */
+	uint32_t nlines; /* from the function's first to its last line, with some around */
 	struct listing_insn *insns;
 	uint32_t ninsns;
 };

@@ -1,0 +1,44 @@
+/*
+ * run: making, starting and ending an engine. Used by src/app/ only; screens use include/engine.h.
+ */
+#ifndef ALTPTTOP_RUN_H
+#define ALTPTTOP_RUN_H
+
+#include "engine.h"
+#include "source.h"
+
+struct resolver;
+
+struct engine_setup {
+	struct tables *tables;
+	struct resolver *resolver; /* NULL: frames stay module+0x… */
+	const char *symfs;
+	bool live;
+	bool keep_stitching_off; /* tests, measuring */
+	uint32_t max_frames;     /* --max-stack, 0 default */
+	uint32_t interval_ms;
+	size_t history_bytes; /* cap of the history by second, 0: 256 MiB */
+	const char *title, *target_text, *where;
+	int output_fd; /* read end of a started command's output, -1 none */
+	/* Write a snapshot to a file; runs on the jobs thread. -EEXIST: there and !replace. */
+	int (*save)(const struct snapshot *s, const char *path, enum snapshot_format format,
+		    bool replace, struct err *err);
+	/* Text of the doctor screen, malloc'ed, made on the jobs thread; NULL none. */
+	char *(*doctor)(void *ctx);
+	void *doctor_ctx;
+};
+
+struct engine *engine_new(const struct engine_setup *setup, struct err *err);
+const struct sink *engine_sink(struct engine *e);
+/* The source that delivers to engine_sink, for commands and status; the engine runs it on a thread
+ * of its own. */
+int engine_start(struct engine *e, const struct source_ops *ops, struct source *source,
+		 struct err *err);
+void engine_stop(
+	struct engine *e); /* ask source, engine and jobs threads to end; returns at once */
+bool engine_join(struct engine *e, int timeout_ms);             /* false: something is still busy */
+void engine_free(struct engine *e);                             /* after a successful join */
+bool engine_finished(const struct engine *e);                   /* the source ended by itself */
+int engine_result(const struct engine *e, struct err *ret_err); /* what source->run returned */
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * tasks: the threads of the watched processes as /proc shows them, and the CPU time the kernel
+ * accounts to them.
+ *
+ * Owned by the source thread. A thread is one (tid, start time): a reused tid is another one.
+ */
+#ifndef ALTPTTOP_TASKS_H
+#define ALTPTTOP_TASKS_H
+
+#include "err.h"
+#include "sink.h"
+#include "source.h"
+
+struct proc_task {
+	pid_t pid, tid;
+	uint64_t start_ticks; /* /proc/PID/stat field 22 */
+	char comm[32];
+	char state;
+	uint64_t cpu_ns; /* schedstat field 1; stat's utime + stime where there is none */
+	uint64_t user_ns, system_ns;
+};
+
+struct tasks;
+
+struct tasks_ops {
+	void (*born)(void *ctx, const struct proc_task *t);
+	void (*gone)(void *ctx, const struct proc_task *t); /* last known values */
+	void (*renamed)(void *ctx, const struct proc_task *t);
+};
+
+/* Watch @target's processes and threads (children too when @children). -ESRCH, -EACCES … with a
+ * sentence. */
+struct tasks *tasks_new(const struct target *target, bool children, struct err *err);
+void tasks_free(struct tasks *t);
+
+/* Read /proc/PID/task until two readings agree (at most 8 times); report differences to the last
+ * scan. */
+int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx);
+/* A record told of it: cheaper than a scan. */
+void tasks_note_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid);
+void tasks_note_exit(struct tasks *t, pid_t pid, pid_t tid);
+
+/*
+ * Deliver sink->account for processes (always) and threads, spending at most @budget_ns: threads
+ * take turns, the busiest first. Also fills state and what a blocked thread waits on.
+ */
+void tasks_account(struct tasks *t, const struct sink *sink, uint64_t budget_ns);
+
+uint32_t tasks_count(const struct tasks *t);
+bool tasks_alive(const struct tasks *t); /* false: every watched process is gone (or a zombie) */
+
+#endif

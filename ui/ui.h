@@ -1,0 +1,30 @@
+/*
+ * ui: the curses application. ui_run owns the terminal from call to return and restores it on every
+ * path.
+ */
+#ifndef ALTPTTOP_UI_H
+#define ALTPTTOP_UI_H
+
+#include "engine.h"
+
+struct ui_config {
+	bool ascii, no_mouse;
+	int color; /* 0 auto, 1 always, 2 never; NO_COLOR is honoured by auto */
+	uint32_t interval_ms;
+	uint32_t query_flags;    /* enum query_flag to start with */
+	uint32_t sort;           /* enum column_id */
+	double percent_limit;    /* rows below are hidden, in per cent */
+	enum view_kind first;    /* first screen: VIEW_FUNCTIONS, or an analysis of a recording */
+	bool has_output;         /* a command was started: the Output screen exists */
+	const char *save_name;   /* proposed file name for `s` */
+	const char *const *keys; /* remappings "action=key" from the config file, NULL-terminated,
+				    may be NULL */
+	bool (*done)(void *ctx); /* polled each refresh: leave when true (--duration, -n); NULL */
+	void *done_ctx;
+};
+
+/* Run until the user quits. 0, or -errno with a sentence when there is no usable terminal. Main
+ * thread only. */
+int ui_run(struct engine *engine, const struct ui_config *config, struct err *err);
+
+#endif

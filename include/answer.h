@@ -130,6 +130,32 @@ enum row_flag {
 	ROW_MATCH = 1 << 15, /* the search text matches */
 };
 
+/*
+ * What the rows of each view hold, key.a first; fields not named are 0 or "". `note` is a short
+ * remark drawn behind the name, `hint` a sentence shown below the table for the cursor's row.
+ *
+ * - FUNCTIONS: ROW_FUNCTION func_id: name full module note self total samples metrics file line.
+ *   A focus of kind ROW_MODULE or ROW_GROUP narrows to that module or group of threads.
+ * - CALLERS: ROW_CALLER func_id…, one ROW_SELF, ROW_CALLEE…: total = share of all that flows over
+ *   the edge, self = its part that ends in the callee; answer.focus_row is the ROW_SELF.
+ * - TREE: ROW_NODE func_id (0: made up, as [all threads]), b = hash of the path: as FUNCTIONS, and
+ *   depth children EXPANDABLE EXPANDED; file line = where the caller calls from.
+ * - THREADS: ROW_THREAD task_id, ROW_GROUP: pid tid name cpu user system blocked state self total
+ *   samples spark metrics; note = what it waits on, module = its top function (go leads there).
+ * - MODULES: ROW_MODULE module_id: name full note self total samples metrics.
+ * - SOURCE: ROW_LINE line: name = text, self total samples metrics. Under a line ROW_INLINE func_id
+ *   (b = call address, EXPANDABLE, note = "file:line") and ROW_INSN (b = address): name = the
+ *   instruction, note = remark, go = a call's target, or ROW_INSN with b = where a jump goes.
+ * - EVENTS: ROW_EVENT event, ROW_METRIC: name note hint spark cells; unknown cells are NAN, the
+ *   reason is in note.
+ * - TOPDOWN: ROW_METRIC, and ROW_FUNCTION under it: depth name note hint total cells.
+ * - VERDICTS: ROW_VERDICT: total = share, module = kind, name = where, note = evidence, hint = what
+ *   to do next, cells[0] = gain at most, go = the place.
+ * - DURATION, CACHE, EDGE: ROW_SPAN, ROW_CALLS, ROW_EDGE: name note cells; go = the function.
+ * - OUTPUT, DOCTOR: ROW_TEXT (a = line number) and ROW_HEADING: name.
+ *
+ * Any view may add ROW_REST, ROW_HEADING and ROW_TEXT rows.
+ */
 struct metric_value {
 	double v;
 	uint8_t state; /* enum value_state */
@@ -146,6 +172,8 @@ struct row {
 	const char *full;   /* whole name for `y`; may equal name */
 	const char *module; /* short module name, or a column's second text */
 	const char *note;   /* "◂ outer", a reason, "12 children", call path of a folded chain */
+	const char *hint;   /* a sentence on this row: a reason, what to do next */
+	struct row_key go; /* where Enter leads when it is not the row's own key; kind 0: nowhere */
 	const char *file;
 	uint32_t line;
 	uint64_t addr;
@@ -216,10 +244,11 @@ struct query {
 	uint32_t serial;    /* echoed by the answer */
 	uint32_t flags;     /* enum query_flag */
 	uint64_t window_ns; /* 0: all */
-	task_id task;       /* one thread only; 0 all */
-	uint32_t sort;      /* column id of view/columns.h: rows come sorted by it */
-	uint16_t event;     /* event whose weights are shares; UINT16_MAX: the set's first */
-	uint16_t set;       /* event set in view, UINT16_MAX: newest */
+	uint64_t until_ns; /* the window ends here (a frozen screen: an answer's time_ns); 0: now */
+	task_id task;      /* one thread only; 0 all */
+	uint32_t sort;     /* column id of view/columns.h: rows come sorted by it */
+	uint16_t event;    /* event whose weights are shares; UINT16_MAX: the set's first */
+	uint16_t set;      /* event set in view, UINT16_MAX: newest */
 	struct row_key focus;
 	char filter[QUERY_TEXT];  /* case-insensitive substring of function or module */
 	char options[QUERY_TEXT]; /* trace analyses: filter expression and switches as typed */

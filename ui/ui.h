@@ -7,6 +7,13 @@
 
 #include "engine.h"
 
+/* One line of a menu: an event set or an event that can be chosen. */
+struct ui_choice {
+	const char *name;   /* what is chosen */
+	const char *text;   /* what it is, in a few words */
+	const char *reason; /* why it cannot be had here; NULL: it can */
+};
+
 struct ui_config {
 	bool ascii, no_mouse;
 	int color; /* 0 auto, 1 always, 2 never; NO_COLOR is honoured by auto */
@@ -19,6 +26,12 @@ struct ui_config {
 	const char *save_name;   /* proposed file name for `s` */
 	const char *const *keys; /* remappings "action=key" from the config file, NULL-terminated,
 				    may be NULL */
+	const struct ui_choice *event_sets; /* key `e`; may be NULL */
+	uint32_t nevent_sets;
+	/* Events whose name or description holds @text: at most @max of @ret, how many. NULL: none.
+	 */
+	uint32_t (*find_events)(void *ctx, const char *text, struct ui_choice *ret, uint32_t max);
+	void *find_ctx;
 	bool (*done)(void *ctx); /* polled each refresh: leave when true (--duration, -n); NULL */
 	void *done_ctx;
 };

@@ -29,6 +29,8 @@ size_t spsc_used(const struct spsc *r); /* bytes waiting, any thread, a hint */
 
 /* Readable once the producer committed into a ring whose consumer asked to be woken. -1: none. */
 int spsc_fd(const struct spsc *r);
-void spsc_arm(struct spsc *r); /* consumer: wake me at the next commit */
+/* Consumer: reset spsc_fd and wake me at the next commit, or at once when something waits already.
+ */
+void spsc_arm(struct spsc *r);
 
 #endif

@@ -1,0 +1,47 @@
+/*
+ * clock: the clocks of the kernel behind one door, so that a test can stop them.
+ *
+ * The fake times are atomics because a test may set them while worker threads read; CPU clocks are
+ * never faked.
+ */
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+static _Atomic uint64_t fake_mono, fake_real;
+
+static uint64_t read_ns(clockid_t id)
+{
+	struct timespec t;
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_mono_ns(void)
+{
+	uint64_t fake = atomic_load_explicit(&fake_mono, memory_order_relaxed);
+	return fake ? fake : read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_real_ns(void)
+{
+	uint64_t fake = atomic_load_explicit(&fake_real, memory_order_relaxed);
+	return fake ? fake : read_ns(CLOCK_REALTIME);
+}
+
+uint64_t clock_thread_cpu_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t clock_process_cpu_ns(void)
+{
+	return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void clock_fake(uint64_t mono_ns, uint64_t real_ns)
+{
+	atomic_store_explicit(&fake_mono, mono_ns, memory_order_relaxed);
+	atomic_store_explicit(&fake_real, real_ns, memory_order_relaxed);
+}

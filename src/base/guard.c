@@ -1,0 +1,88 @@
+/*
+ * guard: a SIGBUS handler that leaves the guarded body by siglongjmp.
+ *
+ * The signal is synchronous, so the handler runs on the thread that faulted and finds that thread's
+ * innermost guard through a thread-local pointer. Installed once, at the first guard, for good.
+ */
+#include "base/guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+
+struct guard {
+	sigjmp_buf env;
+	uintptr_t start;
+	size_t bytes;
+	struct guard *outer;
+};
+
+/* initial-exec: reading it in a signal handler must not allocate. */
+static _Thread_local struct guard *volatile innermost __attribute__((tls_model("initial-exec")));
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sigaction before;
+
+/* Not ours: behave as if we were not there. */
+static void pass_on(int signo, siginfo_t *info, void *context)
+{
+	if (before.sa_flags & SA_SIGINFO) {
+		before.sa_sigaction(signo, info, context);
+	} else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+		before.sa_handler(signo);
+	} else {
+		signal(signo, SIG_DFL);
+		raise(signo); /* delivered when this handler returns */
+	}
+}
+
+static void on_sigbus(int signo, siginfo_t *info, void *context)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr;
+	for (struct guard *g = innermost; g; g = g->outer) {
+		if (addr - g->start < g->bytes) {
+			innermost = g->outer;
+			siglongjmp(g->env, 1);
+		}
+	}
+	pass_on(signo, info, context);
+}
+
+static void install(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGBUS, &sa, &before);
+}
+
+int guard_call(const void *start, size_t bytes, void (*body)(void *ctx), void *ctx)
+{
+	struct guard g = {.start = (uintptr_t)start, .bytes = bytes, .outer = innermost};
+	pthread_once(&once, install);
+	if (sigsetjmp(g.env, 1))
+		return -EFAULT; /* the handler took this guard off the list */
+	innermost = &g;
+	body(ctx);
+	innermost = g.outer;
+	return 0;
+}
+
+struct copy {
+	void *dst;
+	const void *src;
+	size_t bytes;
+};
+
+static void copy_body(void *ctx)
+{
+	const struct copy *c = ctx;
+	memcpy(c->dst, c->src, c->bytes);
+}
+
+int guard_copy(void *dst, const void *src, size_t bytes)
+{
+	struct copy c = {dst, src, bytes};
+	return guard_call(src, bytes, copy_body, &c);
+}

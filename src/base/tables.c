@@ -1,0 +1,464 @@
+/*
+ * tables: modules, frames, functions, locations and tasks as every thread sees them.
+ *
+ * Any thread. Each table is a chunk (entries never move) with an idset (equal entries are found
+ * without a lock); appends take the one mutex. An id is entry index + 1. What an id resolves to is
+ * an atomic pointer beside the frame, replaced whole: replaced locations stay in the arena because
+ * a reader may still hold them.
+ */
+#include "tables.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/chunk.h"
+#include "base/hash.h"
+#include "base/idset.h"
+#include "base/strtab.h"
+#include "sink.h"
+
+/* Caps. Together they bound what a hostile recording or a long run can make us hold. */
+#define MODULES_MAX      (1u << 18)
+#define FRAMES_MAX       (1u << 23)
+#define FUNCS_MAX        (1u << 22)
+#define TASKS_MAX        (1u << 22)
+#define STRING_BYTES_MAX ((size_t)1 << 29)
+#define LOC_BYTES_MAX    ((size_t)1 << 29)
+#define LOC_LINES_MAX    1024 /* deepest inline chain kept */
+
+struct frame_entry {
+	struct frame frame;
+	_Atomic(const struct loc *) loc;
+};
+
+struct indexed {
+	struct chunk entries;
+	struct idset index;
+};
+
+struct tables {
+	pthread_mutex_t lock;
+	struct indexed modules, frames, funcs;
+	struct chunk tasks;
+	struct arena locs;
+	struct strtab strings;
+	_Atomic uint64_t refused, generation;
+};
+
+static void indexed_init(struct indexed *x, size_t item_bytes, uint32_t cap)
+{
+	chunk_init(&x->entries, item_bytes, cap);
+	idset_init(&x->index);
+}
+
+static void indexed_fini(struct indexed *x)
+{
+	chunk_fini(&x->entries);
+	idset_fini(&x->index);
+}
+
+/* Under the lock: publish the entry just filled and index it. Published first: whoever finds the id
+ * may read the entry. */
+static uint32_t indexed_publish(struct indexed *x, uint64_t hash)
+{
+	uint32_t id = chunk_publish(&x->entries) + 1;
+	idset_add(&x->index, hash, id);
+	return id;
+}
+
+static uint32_t refuse(struct tables *t, uint32_t id)
+{
+	if (!id)
+		atomic_fetch_add_explicit(&t->refused, 1, memory_order_relaxed);
+	return id;
+}
+
+/* The frames of enum special_frame, in order, each with its own function. */
+static void add_specials(struct tables *t)
+{
+	static const char *const names[] = {"[truncated]", "[unsampled]", "[unknown]"};
+	str_id place = tables_str(t, "[special]");
+	module_id module = tables_module(
+		t, &(struct module){.kind = MODULE_SPECIAL, .path = place, .name = place});
+
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+		str_id name = tables_str(t, names[i]);
+		frame_id frame = tables_frame(
+			t, &(struct frame){.module = module, .flags = FRAME_NAMED, .name = name});
+		func_id func = tables_func(t, &(struct func){.module = module,
+							     .flags = FUNC_SPECIAL,
+							     .raw = name,
+							     .name = name,
+							     .shown = name});
+		tables_resolve(t, frame, &(struct loc_line){.func = func}, 1);
+	}
+}
+
+struct tables *tables_new(void)
+{
+	struct tables *t = calloc(1, sizeof *t);
+	if (!t)
+		return NULL;
+	pthread_mutex_init(&t->lock, NULL);
+	indexed_init(&t->modules, sizeof(struct module), MODULES_MAX);
+	indexed_init(&t->frames, sizeof(struct frame_entry), FRAMES_MAX);
+	indexed_init(&t->funcs, sizeof(struct func), FUNCS_MAX);
+	chunk_init(&t->tasks, sizeof(struct task), TASKS_MAX);
+	arena_init(&t->locs);
+	strtab_init(&t->strings, STRING_BYTES_MAX);
+	add_specials(t);
+	if (!tables_loc(t, FRAME_UNKNOWN)) {
+		tables_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void tables_free(struct tables *t)
+{
+	if (!t)
+		return;
+	indexed_fini(&t->modules);
+	indexed_fini(&t->frames);
+	indexed_fini(&t->funcs);
+	chunk_fini(&t->tasks);
+	arena_fini(&t->locs);
+	strtab_fini(&t->strings);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+uint64_t tables_overflow(const struct tables *t)
+{
+	return atomic_load_explicit(&t->refused, memory_order_relaxed) +
+	       atomic_load_explicit(&t->strings.refused, memory_order_relaxed);
+}
+
+static size_t indexed_bytes(const struct indexed *x)
+{
+	return x->entries.bytes + x->index.bytes;
+}
+
+size_t tables_bytes(const struct tables *t)
+{
+	struct tables *own = (struct tables *)(uintptr_t)t; /* the mutex is no part of the value */
+	pthread_mutex_lock(&own->lock);
+	size_t bytes = sizeof *t + indexed_bytes(&t->modules) + indexed_bytes(&t->frames) +
+		       indexed_bytes(&t->funcs) + t->tasks.bytes + t->locs.bytes;
+	pthread_mutex_unlock(&own->lock);
+	return bytes + strtab_bytes(&own->strings);
+}
+
+str_id tables_str(struct tables *t, const char *s)
+{
+	return s ? strtab_add(&t->strings, s, strlen(s)) : 0;
+}
+
+str_id tables_strn(struct tables *t, const char *s, size_t len)
+{
+	return strtab_add(&t->strings, s, len);
+}
+
+const char *tables_text(const struct tables *t, str_id id)
+{
+	return strtab_text(&t->strings, id);
+}
+
+/* Modules. */
+
+static uint64_t hash_module(const struct module *m)
+{
+	uint64_t dev = (uint64_t)m->dev_major << 32 | m->dev_minor;
+	uint64_t what = (uint64_t)m->kind << 32 | m->path;
+	uint64_t pid = m->kind == MODULE_JIT ? (uint64_t)m->pid : 0;
+	return hash_pair(hash_pair(what, pid), hash_pair(dev, m->inode));
+}
+
+static bool same_module(const struct module *a, const struct module *b)
+{
+	return a->kind == b->kind && a->path == b->path && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && a->inode == b->inode &&
+	       (a->kind != MODULE_JIT || a->pid == b->pid);
+}
+
+static bool same_build_id(const struct module *a, const struct module *b)
+{
+	return a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_size);
+}
+
+/* An equal build id wins over one where either side has none; two that differ are two modules. */
+static module_id find_module(const struct tables *t, uint64_t hash, const struct module *m)
+{
+	struct idset_walk w = idset_walk(&t->modules.index, hash);
+	module_id id, loose = 0;
+	while ((id = idset_next(&w))) {
+		const struct module *e = chunk_at(&t->modules.entries, id - 1);
+		if (!same_module(e, m))
+			continue;
+		if (same_build_id(e, m))
+			return id;
+		if (!e->build_id_size || !m->build_id_size)
+			loose = id;
+	}
+	return loose;
+}
+
+module_id tables_module(struct tables *t, const struct module *m)
+{
+	struct module clean = *m;
+	if (clean.build_id_size > sizeof clean.build_id)
+		clean.build_id_size = sizeof clean.build_id;
+	uint64_t hash = hash_module(&clean);
+	module_id id = find_module(t, hash, &clean);
+	if (id)
+		return id;
+	pthread_mutex_lock(&t->lock);
+	id = find_module(t, hash, &clean);
+	struct module *e = id ? NULL : chunk_next(&t->modules.entries);
+	if (e) {
+		*e = clean;
+		id = indexed_publish(&t->modules, hash);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return refuse(t, id);
+}
+
+const struct module *tables_module_get(const struct tables *t, module_id id)
+{
+	static const struct module unknown = {.kind = MODULE_SPECIAL};
+	const struct module *m = id ? chunk_get(&t->modules.entries, id - 1) : NULL;
+	return m ? m : &unknown;
+}
+
+uint32_t tables_module_count(const struct tables *t)
+{
+	return chunk_len(&t->modules.entries);
+}
+
+/* Frames. */
+
+static uint64_t hash_frame(const struct frame *f)
+{
+	uint64_t h = hash_pair(f->addr, (uint64_t)f->module << 32 | f->flags);
+	if (f->name | f->file | f->line)
+		h = hash_pair(hash_pair(h, f->line), (uint64_t)f->name << 32 | f->file);
+	return h;
+}
+
+static frame_id find_frame(const struct tables *t, uint64_t hash, const struct frame *f)
+{
+	struct idset_walk w = idset_walk(&t->frames.index, hash);
+	frame_id id;
+	while ((id = idset_next(&w))) {
+		const struct frame_entry *e = chunk_at(&t->frames.entries, id - 1);
+		const struct frame *g = &e->frame;
+		if (g->addr == f->addr && g->module == f->module && g->flags == f->flags &&
+		    g->name == f->name && g->file == f->file && g->line == f->line)
+			return id;
+	}
+	return 0;
+}
+
+frame_id tables_frame(struct tables *t, const struct frame *f)
+{
+	uint64_t hash = hash_frame(f);
+	frame_id id = find_frame(t, hash, f);
+	if (id)
+		return id;
+	pthread_mutex_lock(&t->lock);
+	id = find_frame(t, hash, f);
+	struct frame_entry *e = id ? NULL : chunk_next(&t->frames.entries);
+	if (e) {
+		e->frame = *f;
+		id = indexed_publish(&t->frames, hash);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return refuse(t, id);
+}
+
+static struct frame_entry *frame_entry(const struct tables *t, frame_id id)
+{
+	return id ? chunk_get(&t->frames.entries, id - 1) : NULL;
+}
+
+const struct frame *tables_frame_get(const struct tables *t, frame_id id)
+{
+	static const struct frame none;
+	const struct frame_entry *e = frame_entry(t, id);
+	return e ? &e->frame : &none;
+}
+
+uint32_t tables_frame_count(const struct tables *t)
+{
+	return chunk_len(&t->frames.entries);
+}
+
+/* Functions. */
+
+static uint64_t hash_func(const struct func *f)
+{
+	return hash_pair(f->start ? f->start : f->raw, (uint64_t)f->module << 1 | (f->start != 0));
+}
+
+static func_id find_func(const struct tables *t, uint64_t hash, const struct func *f)
+{
+	struct idset_walk w = idset_walk(&t->funcs.index, hash);
+	func_id id;
+	while ((id = idset_next(&w))) {
+		const struct func *e = chunk_at(&t->funcs.entries, id - 1);
+		if (e->module == f->module && e->start == f->start &&
+		    (f->start || e->raw == f->raw))
+			return id;
+	}
+	return 0;
+}
+
+func_id tables_func(struct tables *t, const struct func *f)
+{
+	uint64_t hash = hash_func(f);
+	func_id id = find_func(t, hash, f);
+	if (id)
+		return id;
+	pthread_mutex_lock(&t->lock);
+	id = find_func(t, hash, f);
+	struct func *e = id ? NULL : chunk_next(&t->funcs.entries);
+	if (e) {
+		*e = *f;
+		id = indexed_publish(&t->funcs, hash);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return refuse(t, id);
+}
+
+const struct func *tables_func_get(const struct tables *t, func_id id)
+{
+	static const struct func none;
+	const struct func *f = id ? chunk_get(&t->funcs.entries, id - 1) : NULL;
+	return f ? f : &none;
+}
+
+uint32_t tables_func_count(const struct tables *t)
+{
+	return chunk_len(&t->funcs.entries);
+}
+
+/* What frames resolve to. */
+
+static bool same_loc(const struct loc *loc, const struct loc_line *lines, uint32_t n)
+{
+	if (!loc || loc->n != n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct loc_line *a = &loc->lines[i], *b = &lines[i];
+		if (a->func != b->func || a->file != b->file || a->line != b->line ||
+		    a->column != b->column)
+			return false;
+	}
+	return true;
+}
+
+void tables_resolve(struct tables *t, frame_id frame, const struct loc_line *lines, uint32_t n)
+{
+	struct frame_entry *e = frame_entry(t, frame);
+	if (!e || !n)
+		return;
+	if (n > LOC_LINES_MAX) { /* keep the function that holds the code: the last one */
+		lines += n - LOC_LINES_MAX;
+		n = LOC_LINES_MAX;
+	}
+	pthread_mutex_lock(&t->lock);
+	const struct loc *old = atomic_load_explicit(&e->loc, memory_order_relaxed);
+	bool same = same_loc(old, lines, n);
+	size_t bytes = sizeof(struct loc) + n * sizeof *lines;
+	struct loc *loc = NULL;
+	if (!same && t->locs.bytes + bytes <= LOC_BYTES_MAX)
+		loc = arena_alloc(&t->locs, bytes);
+	if (loc) {
+		loc->n = n;
+		memcpy(loc->lines, lines, n * sizeof *lines);
+		atomic_store_explicit(&e->loc, loc, memory_order_release);
+		atomic_fetch_add_explicit(&t->generation, 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&t->lock);
+	refuse(t, same || loc);
+}
+
+const struct loc *tables_loc(const struct tables *t, frame_id frame)
+{
+	const struct frame_entry *e = frame_entry(t, frame);
+	return e ? atomic_load_explicit(&e->loc, memory_order_acquire) : NULL;
+}
+
+uint64_t tables_generation(const struct tables *t)
+{
+	return atomic_load_explicit(&t->generation, memory_order_acquire);
+}
+
+/* Tasks. */
+
+task_id tables_task(struct tables *t, pid_t pid, pid_t tid, uint64_t born_ns, str_id comm)
+{
+	task_id id = 0;
+	pthread_mutex_lock(&t->lock);
+	struct task *e = chunk_next(&t->tasks);
+	if (e) {
+		e->pid = pid;
+		e->tid = tid;
+		e->born_ns = born_ns;
+		atomic_init(&e->comm, comm);
+		atomic_init(&e->gone_ns, 0);
+		id = chunk_publish(&t->tasks) + 1;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return refuse(t, id);
+}
+
+struct task *tables_task_get(const struct tables *t, task_id id)
+{
+	static struct task unknown;
+	struct task *e = id ? chunk_get(&t->tasks, id - 1) : NULL;
+	return e ? e : &unknown;
+}
+
+uint32_t tables_task_count(const struct tables *t)
+{
+	return chunk_len(&t->tasks);
+}
+
+/* Short names of why something is missing, as status lines and exports say them. */
+
+const char *loss_kind_name(enum loss_kind kind)
+{
+	static const char *const names[LOSS_KINDS] = {
+		[LOSS_RING] = "lost in the kernel's ring",
+		[LOSS_THROTTLED] = "throttled",
+		[LOSS_QUEUE] = "dropped, queue full",
+		[LOSS_ORDER] = "too late to be ordered",
+		[LOSS_BAD_RECORD] = "damaged records",
+		[LOSS_TORN] = "torn",
+		[LOSS_MISSED] = "missed ticks",
+		[LOSS_EINTR] = "calls interrupted",
+		[LOSS_RESTARTED] = "calls restarted",
+		[LOSS_UNKNOWN_ID] = "unknown event id",
+	};
+	return (unsigned)kind < LOSS_KINDS ? names[kind] : "unknown";
+}
+
+const char *cut_reason_name(enum cut_reason reason)
+{
+	static const char *const names[CUT_REASONS] = {
+		[CUT_NONE] = "complete",
+		[CUT_DUMP_END] = "stack dump too short",
+		[CUT_NO_CFI] = "no unwind information",
+		[CUT_NO_MODULE] = "address in no readable file",
+		[CUT_BAD_CFA] = "stack makes no sense",
+		[CUT_LOOP] = "too many frames",
+		[CUT_NO_REGS] = "no user registers",
+		[CUT_FP_CHAIN] = "frame pointers ended",
+		[CUT_LIMIT] = "stack depth limit",
+	};
+	return (unsigned)reason < CUT_REASONS ? names[reason] : "unknown";
+}

@@ -25,7 +25,7 @@ enum module_kind {
 	MODULE_BPF,     /* a BPF program (PERF_RECORD_KSYMBOL) */
 	MODULE_JIT,     /* executable memory without a file: /tmp/perf-PID.map or jitdump */
 	MODULE_NAMED,   /* from a recording that names modules but maps none */
-	MODULE_SPECIAL, /* holds [truncated], [unsampled], [unknown] */
+	MODULE_SPECIAL, /* holds [truncated], [unsampled], [unknown], [overflow] */
 };
 
 enum frame_flag {
@@ -46,6 +46,7 @@ enum special_frame {
 	FRAME_TRUNCATED = 1, /* outermost frame of every stack that did not reach a root */
 	FRAME_UNSAMPLED = 2, /* CPU time the kernel accounts that no sample covered */
 	FRAME_UNKNOWN = 3,   /* an address in no mapping */
+	FRAME_OVERFLOW = 4,  /* stacks that came after the profile's memory cap was reached */
 	FRAME_SPECIAL_COUNT
 };
 

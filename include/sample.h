@@ -79,7 +79,9 @@ struct sample {
 	uint8_t cut; /* enum cut_reason; not CUT_NONE: frames end in FRAME_TRUNCATED */
 	uint8_t nvalues;
 	uint16_t nframes; /* innermost first */
-			  /* struct sample_value values[nvalues]; frame_id frames[nframes]; */
+	task_id process;  /* the task with tid 0 that stands for the whole process; 0 unknown */
+	uint32_t pad_;
+	/* struct sample_value values[nvalues]; frame_id frames[nframes]; */
 };
 
 #endif

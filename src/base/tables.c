@@ -78,7 +78,8 @@ static uint32_t refuse(struct tables *t, uint32_t id)
 /* The frames of enum special_frame, in order, each with its own function. */
 static void add_specials(struct tables *t)
 {
-	static const char *const names[] = {"[truncated]", "[unsampled]", "[unknown]"};
+	static const char *const names[] = {"[truncated]", "[unsampled]", "[unknown]",
+					    "[overflow]"};
 	str_id place = tables_str(t, "[special]");
 	module_id module = tables_module(
 		t, &(struct module){.kind = MODULE_SPECIAL, .path = place, .name = place});

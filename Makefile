@@ -12,7 +12,8 @@ PKG_CFLAGS := $(shell pkg-config --cflags ncursesw libelf libdw libprotobuf-c ya
 LIBS := -lncursesw -ltinfo -ldw -lelf -lunwind-generic -lunwind -lpfm -lzstd -llzma -lprotobuf-c -lyajl -lcapstone -linih -liberty -lz -lm -ldl
 
 SOURCES := $(filter-out src/main.c src/agent/%,$(wildcard src/*/*.c ui/*.c ui/*/*.c))
-OBJECTS := $(SOURCES:%.c=$(O)/%.o)
+GENERATED := $(O)/gen/profile.pb-c
+OBJECTS := $(SOURCES:%.c=$(O)/%.o) $(GENERATED).o
 
 all: altpttop
 altpttop: $(O)/src/main.o $(O)/libaltpttop.a
@@ -22,6 +23,15 @@ $(O)/libaltpttop.a: $(OBJECTS)
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# protoc-c's C for src/codec/profile.proto; everything that is compiled may include its header.
+$(GENERATED).c: src/codec/profile.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=src/codec --c_out=$(@D) $<
+$(GENERATED).h: $(GENERATED).c ;
+$(GENERATED).o: $(GENERATED).c
+	$(CC) -std=gnu17 -I$(O)/gen $(SANITIZE) $(CFLAGS) -c -o $@ $<
+$(SOURCES:%.c=$(O)/%.o): | $(GENERATED).h
 
 # Unit tests: tests/unit/test_NAME.c is one cmocka program on the whole library.
 UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))

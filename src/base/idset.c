@@ -11,7 +11,7 @@
 
 void idset_init(struct idset *s)
 {
-	*s = (struct idset){0};
+	*s = (struct idset){.count = 0};
 }
 
 void idset_fini(struct idset *s)

@@ -50,6 +50,7 @@ struct image {
 	void *map;
 	size_t map_bytes;
 	void *owned;
+	uint32_t notes_left; /* bytes of notes still to be looked at */
 };
 
 /*
@@ -83,10 +84,10 @@ const uint8_t *image_section_bytes(const struct image *i, const struct image_sec
 
 /*
  * Its contents, decompressed when SHF_COMPRESSED (zlib, zstd) or ".zdebug_*". Uncompressed contents
- * are borrowed from the mapping (touch only when guarded), else owned memory; image_data_fini frees.
- * A section that claims more than its compressed bytes can explain, or more than IMAGE_DATA_MAX, is
- * refused with -EFBIG before anything is allocated; -ENOTSUP: a compression not known; -EBADMSG:
- * damaged; -ENODATA: no bytes in the file.
+ * are borrowed from the mapping (touch only when guarded), else owned memory; image_data_fini
+ * frees. A section that claims more than its compressed bytes can explain, or more than
+ * IMAGE_DATA_MAX, is refused with -EFBIG before anything is allocated; -ENOTSUP: a compression not
+ * known; -EBADMSG: damaged; -ENODATA: no bytes in the file.
  */
 #define IMAGE_DATA_MAX ((uint64_t)4 << 30)
 struct image_data {

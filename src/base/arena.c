@@ -68,7 +68,7 @@ static struct arena_block *add_block(struct arena *a, size_t size)
 
 void *arena_alloc(struct arena *a, size_t bytes)
 {
-	if (bytes > SIZE_MAX - ARENA_ALIGN)
+	if (bytes > PTRDIFF_MAX)
 		return NULL;
 	bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	struct arena_block *b = a->head;

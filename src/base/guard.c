@@ -2,7 +2,7 @@
  * guard: a SIGBUS handler that leaves the guarded body by siglongjmp.
  *
  * The signal is synchronous, so the handler runs on the thread that faulted and finds that thread's
- * innermost guard through a thread-local pointer. Installed once, at the first guard, for good.
+ * innermost guard through a thread-local pointer. Installed at the first guard.
  */
 #include "base/guard.h"
 
@@ -50,17 +50,22 @@ static void on_sigbus(int signo, siginfo_t *info, void *context)
 	pass_on(signo, info, context);
 }
 
-static void install(void)
+void guard_install(void)
 {
 	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	struct sigaction now;
+	sigaction(SIGBUS, NULL, &now);
+	if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_sigbus)
+		return;
+	before = now;
 	sigemptyset(&sa.sa_mask);
-	sigaction(SIGBUS, &sa, &before);
+	sigaction(SIGBUS, &sa, NULL);
 }
 
 int guard_call(const void *start, size_t bytes, void (*body)(void *ctx), void *ctx)
 {
 	struct guard g = {.start = (uintptr_t)start, .bytes = bytes, .outer = innermost};
-	pthread_once(&once, install);
+	pthread_once(&once, guard_install);
 	if (sigsetjmp(g.env, 1))
 		return -EFAULT; /* the handler took this guard off the list */
 	innermost = &g;

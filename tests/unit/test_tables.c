@@ -1,0 +1,270 @@
+/* tables: interning by identity, special frames, resolution, tasks, concurrency and speed. */
+#include "tables.h"
+
+#include "base/clock.h"
+#include "sink.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+	*state = tables_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	tables_free(*state);
+	return 0;
+}
+
+static void test_specials(void **state)
+{
+	struct tables *t = *state;
+	static const char *const names[] = {"", "[truncated]", "[unsampled]", "[unknown]",
+					    "[overflow]"};
+	assert_int_equal(sizeof names / sizeof *names, FRAME_SPECIAL_COUNT);
+	assert_int_equal(tables_frame_count(t), FRAME_SPECIAL_COUNT - 1);
+	assert_null(tables_loc(t, FRAME_NONE));
+	for (frame_id id = 1; id < FRAME_SPECIAL_COUNT; id++) {
+		const struct frame *f = tables_frame_get(t, id);
+		assert_int_equal(tables_module_get(t, f->module)->kind, MODULE_SPECIAL);
+		const struct loc *loc = tables_loc(t, id);
+		assert_int_equal(loc->n, 1);
+		const struct func *func = tables_func_get(t, loc->lines[0].func);
+		assert_int_equal(func->flags, FUNC_SPECIAL);
+		assert_string_equal(tables_text(t, func->shown), names[id]);
+	}
+}
+
+static void test_unknown_ids(void **state)
+{
+	struct tables *t = *state;
+	assert_string_equal(tables_text(t, 0), "");
+	assert_string_equal(tables_text(t, 1u << 30), "");
+	assert_non_null(tables_module_get(t, 0));
+	assert_non_null(tables_module_get(t, UINT32_MAX));
+	assert_int_equal(tables_frame_get(t, UINT32_MAX)->addr, 0);
+	assert_int_equal(tables_func_get(t, 999)->name, 0);
+	assert_int_equal(tables_task_get(t, 999)->tid, 0);
+	assert_null(tables_loc(t, 999));
+	tables_resolve(t, 999, &(struct loc_line){.func = 1}, 1);
+	tables_free(NULL);
+}
+
+static struct module file_module(struct tables *t, const char *path, uint64_t inode)
+{
+	str_id id = tables_str(t, path);
+	return (struct module){.kind = MODULE_FILE, .path = id, .name = id, .inode = inode};
+}
+
+static void test_modules(void **state)
+{
+	struct tables *t = *state;
+	struct module m = file_module(t, "/usr/lib/libc.so.6", 77);
+	module_id plain = tables_module(t, &m);
+	m.pid = 42; /* not part of the identity of a file */
+	assert_int_equal(tables_module(t, &m), plain);
+	m.inode = 78;
+	assert_int_not_equal(tables_module(t, &m), plain);
+
+	/* Build ids count when both sides have one. */
+	m.inode = 77;
+	m.build_id_size = 20;
+	memset(m.build_id, 0xaa, 20);
+	assert_int_equal(tables_module(t, &m), plain);
+	m.inode = 79;
+	module_id aa = tables_module(t, &m);
+	memset(m.build_id, 0xbb, 20);
+	module_id bb = tables_module(t, &m);
+	assert_int_not_equal(aa, bb);
+	memset(m.build_id, 0xaa, 20);
+	assert_int_equal(tables_module(t, &m), aa);
+	assert_int_equal(tables_module_get(t, aa)->build_id[19], 0xaa);
+
+	struct module jit = {.kind = MODULE_JIT, .pid = 1};
+	module_id one = tables_module(t, &jit);
+	jit.pid = 2;
+	assert_int_not_equal(tables_module(t, &jit), one);
+	m.build_id_size = 255; /* hostile */
+	m.inode = 80;
+	assert_int_equal(tables_module_get(t, tables_module(t, &m))->build_id_size, 32);
+}
+
+static void test_frames(void **state)
+{
+	struct tables *t = *state;
+	struct frame f = {.module = 2, .addr = 0x1000};
+	frame_id base = tables_frame(t, &f);
+	assert_int_equal(tables_frame(t, &f), base);
+	struct frame variants[] = {
+		{.module = 3, .addr = 0x1000},
+		{.module = 2, .addr = 0x1001},
+		{.module = 2, .addr = 0x1000, .flags = FRAME_RETURN},
+		{.module = 2, .addr = 0x1000, .flags = FRAME_NAMED, .name = 5},
+		{.module = 2, .addr = 0x1000, .flags = FRAME_NAMED, .name = 5, .file = 6},
+		{.module = 2,
+		 .addr = 0x1000,
+		 .flags = FRAME_NAMED,
+		 .name = 5,
+		 .file = 6,
+		 .line = 9},
+	};
+	for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+		frame_id id = tables_frame(t, &variants[i]);
+		assert_int_equal(id, base + i + 1);
+		assert_int_equal(tables_frame(t, &variants[i]), id);
+		assert_int_equal(tables_frame_get(t, id)->line, variants[i].line);
+	}
+}
+
+static void test_funcs(void **state)
+{
+	struct tables *t = *state;
+	str_id a = tables_str(t, "a"), b = tables_str(t, "b");
+	func_id one = tables_func(t, &(struct func){.module = 2, .start = 0x40, .raw = a});
+	assert_int_equal(tables_func(t, &(struct func){.module = 2, .start = 0x40, .raw = b}), one);
+	assert_int_not_equal(tables_func(t, &(struct func){.module = 3, .start = 0x40}), one);
+	func_id named = tables_func(t, &(struct func){.module = 2, .raw = a});
+	assert_int_not_equal(named, one);
+	assert_int_equal(tables_func(t, &(struct func){.module = 2, .raw = a}), named);
+	assert_int_not_equal(tables_func(t, &(struct func){.module = 2, .raw = b}), named);
+	/* A start equal to a name's id is another function. */
+	assert_int_not_equal(tables_func(t, &(struct func){.module = 2, .start = a}), named);
+}
+
+static void test_resolve(void **state)
+{
+	struct tables *t = *state;
+	frame_id f = tables_frame(t, &(struct frame){.module = 2, .addr = 0x99});
+	assert_null(tables_loc(t, f));
+	uint64_t generation = tables_generation(t);
+	struct loc_line lines[2] = {{.func = 4, .line = 10}, {.func = 5, .line = 20, .column = 3}};
+	tables_resolve(t, f, lines, 0);
+	assert_null(tables_loc(t, f));
+	tables_resolve(t, f, lines, 1);
+	const struct loc *old = tables_loc(t, f);
+	assert_int_equal(old->n, 1);
+	assert_int_equal(tables_generation(t), generation + 1);
+	tables_resolve(t, f, lines, 1); /* nothing new */
+	assert_int_equal(tables_generation(t), generation + 1);
+	tables_resolve(t, f, lines, 2);
+	assert_int_equal(tables_generation(t), generation + 2);
+	assert_int_equal(tables_loc(t, f)->lines[1].column, 3);
+	assert_int_equal(old->n, 1); /* readers of the old one are safe */
+	assert_int_equal(old->lines[0].line, 10);
+}
+
+static void test_tasks(void **state)
+{
+	struct tables *t = *state;
+	str_id name = tables_str(t, "worker");
+	task_id a = tables_task(t, 10, 11, 500, name), b = tables_task(t, 10, 11, 900, name);
+	assert_int_not_equal(a, b);
+	assert_int_equal(tables_task_count(t), 2);
+	struct task *task = tables_task_get(t, a);
+	assert_int_equal(task->tid, 11);
+	assert_int_equal(task->born_ns, 500);
+	task->comm = tables_str(t, "renamed");
+	task->gone_ns = 800;
+	assert_string_equal(tables_text(t, tables_task_get(t, a)->comm), "renamed");
+	assert_int_equal(tables_task_get(t, b)->gone_ns, 0);
+}
+
+#define FRAMES 30000
+
+struct worker {
+	struct tables *t;
+	frame_id ids[FRAMES];
+	unsigned wrong;
+};
+
+static void *intern_all(void *arg)
+{
+	struct worker *w = arg;
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		struct frame f = {.module = 1 + i % 7, .addr = i * 16};
+		w->ids[i] = tables_frame(w->t, &f);
+		w->wrong += tables_frame_get(w->t, w->ids[i])->addr != i * 16;
+		struct loc_line line = {.func = i + 1, .line = i};
+		if (i % 4 == 0)
+			tables_resolve(w->t, w->ids[i], &line, 1);
+		const struct loc *loc = tables_loc(w->t, w->ids[i / 2]);
+		w->wrong += loc && loc->lines[0].line != i / 2;
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	static struct worker workers[3];
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++) {
+		workers[i].t = *state;
+		pthread_create(&threads[i], NULL, intern_all, &workers[i]);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(workers[i].wrong, 0);
+		assert_memory_equal(workers[i].ids, workers[0].ids, sizeof workers[0].ids);
+	}
+	assert_int_equal(tables_frame_count(*state), FRAMES + FRAME_SPECIAL_COUNT - 1);
+	assert_true(tables_bytes(*state) > FRAMES * sizeof(struct frame));
+	assert_int_equal(tables_overflow(*state), 0);
+}
+
+/* The source thread interns every frame of every sample: a hit must stay far below a microsecond.
+ */
+static void test_warm_speed(void **state)
+{
+	struct tables *t = *state;
+	for (uint32_t i = 0; i < FRAMES; i++)
+		tables_frame(t, &(struct frame){.module = 2, .addr = i * 16});
+	uint64_t start = clock_thread_cpu_ns();
+	frame_id sum = 0;
+	for (uint32_t i = 0; i < 20 * FRAMES; i++) {
+		uint32_t pick = i * 2654435761u % FRAMES;
+		sum += tables_frame(t, &(struct frame){.module = 2, .addr = pick * 16});
+	}
+	double ns = (double)(clock_thread_cpu_ns() - start) / (20 * FRAMES);
+	assert_int_not_equal(sum, 0);
+	print_message("warm tables_frame: %.0f ns\n", ns);
+	assert_true(ns < 1000);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	for (int i = 0; i < LOSS_KINDS; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(loss_kind_name((enum loss_kind)i),
+						loss_kind_name((enum loss_kind)k));
+	for (int i = 0; i < CUT_REASONS; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(cut_reason_name((enum cut_reason)i),
+						cut_reason_name((enum cut_reason)k));
+	assert_string_equal(loss_kind_name(LOSS_KINDS), "unknown");
+	assert_string_equal(cut_reason_name((enum cut_reason)99), "unknown");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_specials),   T(test_unknown_ids), T(test_modules), T(test_frames),
+		T(test_funcs),      T(test_resolve),     T(test_tasks),   T(test_threads),
+		T(test_warm_speed), T(test_names),
+	};
+	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
+}

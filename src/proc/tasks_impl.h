@@ -1,0 +1,58 @@
+/*
+ * tasks_impl: what tasks.c (who is watched, scanning) and tasks_account.c (CPU time) share. Private
+ * to the two.
+ */
+#ifndef ALTPTTOP_TASKS_IMPL_H
+#define ALTPTTOP_TASKS_IMPL_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "proc/tasks.h"
+
+struct entry {
+	struct proc_task t;
+	uint64_t delta;   /* CPU time between the last two accounts */
+	uint64_t counted; /* cpu_ns at the last account */
+	uint32_t seen;    /* serial of the listing that last showed it */
+	uint32_t process; /* index in tasks.processes */
+	bool accounted;
+	bool renamed;  /* to be reported by the next scan */
+	char wait[32]; /* what it waits on, when that is not static text */
+	const char *waits_on;
+};
+
+struct process {
+	pid_t pid;
+	uint64_t start_ticks;
+	uint64_t user_ns, system_ns; /* as last reported: they never go back */
+	uint32_t ntasks;
+	char state; /* of its leader */
+	bool gone;
+};
+
+struct tasks {
+	const struct target *target;
+	bool children;
+	bool listed_only; /* -t: only the threads the target names */
+	bool open_ended;  /* -a, -u, -G: new processes may come any time */
+	struct {
+		VEC(struct process)
+	} processes;
+	struct {
+		VEC(struct entry)
+	} entries;
+	struct map64 by_tid; /* → index in entries */
+	struct map64 by_pid; /* → index in processes */
+	struct map64 others; /* pids that are not ours → serial of the listing that showed them */
+	uint32_t serial;
+	size_t refresh_at; /* whose turn it is to be read again in a scan */
+	size_t account_at; /* … in an account */
+	struct {
+		VEC(uint32_t)
+	} order; /* scratch of tasks_account */
+};
+
+/* Read stat into @e->t (not its CPU time from schedstat). -ESRCH: gone, or another thread now. */
+int entry_refresh(struct entry *e);
+
+#endif

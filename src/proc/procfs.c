@@ -174,7 +174,8 @@ int proc_status_field(pid_t pid, pid_t tid, const char *key, char *buf, size_t s
 
 	if (n < 0)
 		return (int)n;
-	for (char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+	for (char *line = text; line && *line;
+	     line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
 		char *value = line + len + 1;
 
 		if (strncmp(line, key, len) != 0 || line[len] != ':')

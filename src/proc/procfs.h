@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A whole small file into @buf, always terminated. Returns its length (at most size - 1) or -errno. */
+/* A whole small file into @buf, always terminated. Returns its length (at most size - 1) or -errno.
+ */
 ssize_t procfs_read_at(int dirfd, const char *path, char *buf, size_t size);
 /* The same for /proc/PID[/task/TID]/@file. */
 ssize_t procfs_read(pid_t pid, pid_t tid, const char *file, char *buf, size_t size);
@@ -38,7 +39,8 @@ int proc_cpu_read(pid_t pid, pid_t tid, uint64_t *ret_ns);
 /* CPU time of a whole process in ns, exited threads included (its CPU clock). */
 int proc_cpu_process(pid_t pid, uint64_t *ret_ns);
 
-/* Value of "@key:" in /proc/PID/task/TID/status, as text without leading blanks. -ENODATA: not there. */
+/* Value of "@key:" in /proc/PID/task/TID/status, as text without leading blanks. -ENODATA: not
+ * there. */
 int proc_status_field(pid_t pid, pid_t tid, const char *key, char *buf, size_t size);
 /* The process a thread belongs to, or -errno. */
 pid_t proc_tgid(pid_t tid);

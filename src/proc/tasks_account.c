@@ -58,9 +58,9 @@ static void account_thread(struct entry *e, const struct sink *sink)
 	e->delta = e->accounted && e->t.cpu_ns > e->counted ? e->t.cpu_ns - e->counted : 0;
 	e->counted = e->t.cpu_ns;
 	e->accounted = true;
-	e->waits_on = e->t.state == 'S' || e->t.state == 'D' ?
-			      proc_waits_on(e->t.pid, e->t.tid, e->wait, sizeof e->wait) :
-			      NULL;
+	e->waits_on = e->t.state == 'S' || e->t.state == 'D'
+			      ? proc_waits_on(e->t.pid, e->t.tid, e->wait, sizeof e->wait)
+			      : NULL;
 	a.cpu_ns = e->t.cpu_ns;
 	a.user_ns = e->t.user_ns;
 	a.system_ns = e->t.system_ns;

@@ -1,0 +1,171 @@
+/*
+ * facts: puts the header's numbers into words. Losses and limits are always named; what is unknown
+ * is left out or a dash, never 0. Any thread, no state.
+ */
+#include "facts.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+
+#define NOTICEABLE 0.0005 /* shares below print as 0.0 % */
+
+struct facts {
+	struct fact *data;
+	int n, max;
+};
+
+__attribute__((format(printf, 5, 6))) static struct fact *
+add(struct facts *f, uint8_t keep, enum look look, const char *label, const char *fmt, ...)
+{
+	struct fact *fact = &f->data[f->n < f->max ? f->n++ : f->max - 1];
+	va_list ap;
+
+	*fact = (struct fact){.look = look, .keep = keep};
+	snprintf(fact->label, sizeof fact->label, "%s", label);
+	va_start(ap, fmt);
+	vsnprintf(fact->value, sizeof fact->value, fmt, ap);
+	va_end(ap);
+	return fact;
+}
+
+static void add_percent(struct facts *f, uint8_t keep, const char *label, double share, double warn)
+{
+	char text[NUMBER_TEXT];
+
+	number_percent(text, share);
+	add(f, keep, share > warn ? LOOK_WARN : LOOK_VALUE, label, "%s%%", text)->width = 5;
+}
+
+int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
+{
+	struct facts f = {ret, 0, FACTS_MAX};
+	char text[NUMBER_TEXT];
+
+	add(&f, 60, LOOK_BRAND, "", "altpttop");
+	add(&f, 255, LOOK_STRONG, "", "%s", *s->target ? s->target : "starting");
+	if (*s->where)
+		add(&f, 45, LOOK_VALUE, "in", "%s", s->where);
+	if (s->finished)
+		add(&f, 250, LOOK_STATE, "", s->recording ? "read" : "ended");
+	else if (s->progress >= 0 && s->recording)
+		add(&f, 250, LOOK_STATE, "reading", "%3.0f%%", fmin(s->progress, 1) * 100);
+	if (s->threads)
+		add(&f, 90, LOOK_VALUE, "", "%3u thr", s->threads);
+	if (s->unwatched)
+		add(&f, 230, LOOK_WARN, "", "+%u unwatched", s->unwatched);
+	if (!s->recording)
+		add(&f, 200, LOOK_VALUE, "CPU", s->cpu >= 0 ? "%4.0f%%" : NUMBER_DASH, s->cpu * 100)
+			->width = 5;
+	if (*s->arrangement)
+		add(&f, 80, LOOK_VALUE, "", "%.*s", (int)strcspn(s->arrangement, ","),
+		    s->arrangement);
+	if (s->asked_hz) {
+		bool slow = s->delivered_hz < 0.9 * s->asked_hz && s->delivered_hz > 0;
+
+		add(&f, 120, slow ? LOOK_FAIR : LOOK_VALUE, "", "%4.0f/%u Hz",
+		    fmax(s->delivered_hz, 0), s->asked_hz);
+	}
+	if (*s->event_set)
+		add(&f, 70, LOOK_VALUE, "", "%s", s->event_set);
+	add(&f, 150, LOOK_VALUE, "", "%s", number_elapsed(text, s->elapsed_ns))->right = true;
+	return f.n;
+}
+
+/* Observations that are missing from the profile, of whatever kind. */
+static uint64_t lost(const struct answer_status *s)
+{
+	return s->loss[LOSS_RING] + s->loss[LOSS_QUEUE] + s->loss[LOSS_ORDER] +
+	       s->loss[LOSS_BAD_RECORD] + s->loss[LOSS_TORN] + s->loss[LOSS_MISSED] +
+	       s->loss[LOSS_UNKNOWN_ID];
+}
+
+int facts_quality(const struct answer_status *s, struct fact ret[FACTS_MAX])
+{
+	struct facts f = {ret, 0, FACTS_MAX};
+	char text[NUMBER_TEXT];
+	uint64_t n = lost(s);
+
+	add(&f, 240, n ? LOOK_WARN : LOOK_VALUE, "lost", "%s", number_short(text, (double)n))
+		->width = 2;
+	if (s->loss[LOSS_THROTTLED])
+		add(&f, 235, LOOK_WARN, "throttled", "%s",
+		    number_short(text, (double)s->loss[LOSS_THROTTLED]));
+	if (s->loss[LOSS_EINTR])
+		add(&f, 236, LOOK_WARN, "EINTR", "%s",
+		    number_short(text, (double)s->loss[LOSS_EINTR]));
+	add_percent(&f, 200, "cut", s->cut_share, 0.05);
+	if (s->stitched_share > NOTICEABLE)
+		add_percent(&f, 30, "stitched", s->stitched_share, 1);
+	add_percent(&f, 190, "no-sym", s->no_symbol_share, 0.05);
+	if (s->unsampled_share > NOTICEABLE)
+		add_percent(&f, 150, "unsampled", s->unsampled_share, 0.03);
+	if (!s->recording) {
+		add_percent(&f, 180, "own", s->own_cpu, 0.20);
+		if (s->cost >= 0)
+			add_percent(&f, 170, "costs", s->cost, 0.05);
+	}
+	if (s->stop_median_ns)
+		add(&f, 60, LOOK_VALUE, "stop", "%s", number_ns(text, (double)s->stop_median_ns));
+	add(&f, 55, LOOK_VALUE, "samples", "%s", number_grouped(text, s->samples))->width = 7;
+	if (s->own_rss)
+		add(&f, 20, LOOK_VALUE, "memory", "%s", number_bytes(text, (double)s->own_rss))
+			->width = 8;
+	return f.n;
+}
+
+int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
+{
+	static const struct {
+		uint32_t flag;
+		uint8_t keep;
+		const char *text;
+	} flags[] = {
+		{QUERY_NO_KERNEL, 190, "no kernel"},
+		{QUERY_NO_USER, 190, "no user"},
+		{QUERY_FOLD_INLINE, 100, "inlines folded"},
+		{QUERY_BLOCKED, 120, "with waiting"},
+	};
+	struct facts f = {ret, 0, FACTS_MAX};
+	char text[NUMBER_TEXT];
+
+	if (s->frozen)
+		add(&f, 255, LOOK_STATE, "", "FROZEN");
+	if (*s->thread)
+		add(&f, 220, LOOK_STATE, "", "thread %.40s", s->thread);
+	if (*s->narrowed)
+		add(&f, 215, LOOK_STATE, "", "in %.40s", s->narrowed);
+	if (*s->filter)
+		add(&f, 210, LOOK_STATE, "", "\\%.40s", s->filter);
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (s->flags & flags[i].flag)
+			add(&f, flags[i].keep, LOOK_STATE, "", "%s", flags[i].text);
+	if (s->marked)
+		add(&f, 200, LOOK_STATE, "", "since mark %s", number_elapsed(text, s->covered_ns));
+	else if (s->window_ns)
+		add(&f, 250, LOOK_VALUE, "", "last %s", number_window(text, s->window_ns));
+	else
+		add(&f, 250, LOOK_VALUE, "", "all %s", number_elapsed(text, s->covered_ns));
+	return f.n;
+}
+
+int facts_details(const struct answer_status *s, struct fact *ret, int max)
+{
+	struct facts f = {ret, 0, max};
+	char text[NUMBER_TEXT];
+
+	for (int i = 0; i < LOSS_KINDS; i++)
+		if (s->loss[i] && f.n < max)
+			add(&f, 0, LOOK_WARN, "", "%s: %s", loss_kind_name((enum loss_kind)i),
+			    number_grouped(text, s->loss[i]));
+	for (int i = CUT_NONE + 1; i < CUT_REASONS; i++)
+		if (s->cut[i] && f.n < max)
+			add(&f, 0, LOOK_VALUE, "", "stacks cut, %s: %s",
+			    cut_reason_name((enum cut_reason)i), number_grouped(text, s->cut[i]));
+	if (*s->no_symbol_advice && f.n < max)
+		add(&f, 0, LOOK_VALUE, "", "%.100s", s->no_symbol_advice);
+	return f.n;
+}

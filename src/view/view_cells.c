@@ -1,0 +1,88 @@
+/*
+ * view_cells: views whose numbers the answer describes itself (events, top-down, the three trace
+ * analyses), verdicts, and plain text. Any thread, no state.
+ */
+#include "cell.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+#define COLUMN_CELLS(keep) \
+	{ \
+		COLUMN_CELL, "", 7, 8, 12, keep, COLUMN_EACH_CELL, cell_cell, "as its title says" \
+	}
+#define COLUMN_HISTORY(keep) \
+	{ \
+		COLUMN_SPARK, "HISTORY", 8, 16, 16, keep, \
+			COLUMN_LEFT | COLUMN_UNSORTED | COLUMN_SPARKS, cell_spark, \
+			"per second, newest right" \
+	}
+
+static const struct column events_columns[] = {
+	{COLUMN_NAME, "EVENT", 20, 24, 44, 250, COLUMN_LEFT, cell_tree, "event, or derived metric"},
+	COLUMN_CELLS(200),
+	COLUMN_HISTORY(60),
+	{COLUMN_DEFAULT, "", 8, 10, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_note,
+	 "why a value is not there"},
+};
+const struct view view_events = {VIEW_EVENTS, events_columns, COUNT(events_columns), 0, false};
+
+static const struct column topdown_columns[] = {
+	{COLUMN_TOTAL, "SLOTS%", 5, 6, 6, 250, COLUMN_HAS_BAR | COLUMN_UNSORTED, cell_total,
+	 "share of the pipeline's slots"},
+	COLUMN_CELLS(100),
+	{COLUMN_NAME, "WHERE THE SLOTS GO", 20, 36, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED,
+	 cell_tree, "level, and under it the functions that cause it"},
+};
+const struct view view_topdown = {VIEW_TOPDOWN, topdown_columns, COUNT(topdown_columns), 0, false};
+
+static void cell_kind(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	cell_span(cell, LOOK_STRONG, row->module);
+}
+
+static void cell_where(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	cell_span(cell,
+		  row->key.kind == ROW_VERDICT && row->go.kind ? LOOK_LINK : cell_name_look(row),
+		  row->name);
+}
+
+static void cell_gain(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	if (env->answer->ncells < 1 || !row->cells || isnan(row->cells[0]))
+		return;
+	snprintf(cell->number[0], NUMBER_TEXT, "%.2f\xc3\x97", fmin(row->cells[0], 999));
+	cell_span(cell, cell_number_look(row), cell->number[0]);
+}
+
+static const struct column verdicts_columns[] = {
+	{COLUMN_TOTAL, "SHARE%", 5, 6, 6, 250, COLUMN_HAS_BAR, cell_total, "share of the time"},
+	{COLUMN_MODULE, "KIND", 16, 18, 24, 240, COLUMN_LEFT, cell_kind, "what kind of slowness"},
+	{COLUMN_NAME, "WHERE", 16, 22, 44, 230, COLUMN_LEFT, cell_where, "function or path"},
+	{COLUMN_CELL, "AT MOST", 7, 7, 7, 90, 0, cell_gain,
+	 "how much faster all could be if it cost nothing"},
+	{COLUMN_DEFAULT, "EVIDENCE", 10, 10, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_note,
+	 "the numbers behind it"},
+};
+const struct view view_verdicts = {VIEW_VERDICTS, verdicts_columns, COUNT(verdicts_columns), 0,
+				   false};
+
+static const struct column analysis_columns[] = {
+	COLUMN_CELLS(200),
+	{COLUMN_NAME, "NAME", 20, 28, 255, 255, COLUMN_LEFT, cell_tree, "span, function or edge"},
+};
+const struct view view_duration = {VIEW_DURATION, analysis_columns, COUNT(analysis_columns), 0,
+				   false};
+const struct view view_cache = {VIEW_CACHE, analysis_columns, COUNT(analysis_columns), 0, false};
+const struct view view_edge = {VIEW_EDGE, analysis_columns, COUNT(analysis_columns), 0, false};
+
+static const struct column text_columns[] = {
+	{COLUMN_NAME, "", 20, 30, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_name, ""},
+};
+const struct view view_output = {VIEW_OUTPUT, text_columns, COUNT(text_columns), 0, false};
+const struct view view_doctor = {VIEW_DOCTOR, text_columns, COUNT(text_columns), 0, false};

@@ -1,46 +1,173 @@
 # altpttop. `make help` lists the targets.
-CC ?= gcc
 VERSION := 0.1.0
-O ?= build
-CFLAGS ?= -O2 -g
-PACKAGES := ncursesw libelf libdw libunwind-generic libunwind-ptrace zlib libzstd liblzma libprotobuf-c yajl capstone inih
+CC      ?= gcc
+CXX     ?= g++
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+O       ?= build
+CFLAGS  ?= -O2 -g
+WERROR  ?= -Werror
+PREFIX  ?= /usr/local
+DATADIR ?= $(PREFIX)/share
+
+# Cross building: make CC=aarch64-linux-gnu-gcc O=build-arm64 SYSROOT=/path/to/arm64-root
+SYSROOT    ?=
+PKG_CONFIG ?= pkg-config
+ifneq ($(SYSROOT),)
+TRIPLET    ?= $(shell $(CC) -dumpmachine)
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+SYSROOT_FLAGS := --sysroot=$(SYSROOT)
+endif
+
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
-WERROR ?= -Werror
-ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -pthread $(WARNINGS) $(WERROR) $(CFLAGS) -DALTPTTOP_VERSION='"$(VERSION)"' \
-	-Iinclude -Isrc -I$(O)/gen $(SANITIZE) $(PKG_CFLAGS)
-PKG_CFLAGS := $(shell pkg-config --cflags ncursesw libelf libdw libprotobuf-c yajl capstone inih 2>/dev/null)
-LIBS := -lncursesw -ltinfo -ldw -lelf -lunwind-generic -lunwind -lpfm -lzstd -llzma -lprotobuf-c -lyajl -lcapstone -linih -liberty -lz -lm -ldl
+MODULES  := ncursesw libelf libdw libprotobuf-c yajl capstone inih
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(MODULES) 2>/dev/null)
+LIBS := -lncursesw -ltinfo -ldw -lelf -lunwind-generic -lunwind -lpfm -lzstd -llzma -lprotobuf-c \
+	-lyajl -lcapstone -linih -liberty -lz -lm -ldl
+BASE_CFLAGS = -std=gnu17 -D_GNU_SOURCE -pthread $(SYSROOT_FLAGS) $(SANITIZE) $(CFLAGS)
+ALL_CFLAGS  = $(BASE_CFLAGS) $(WARNINGS) $(WERROR) -DALTPTTOP_VERSION='"$(VERSION)"' \
+	-DALTPTTOP_DATADIR='"$(DATADIR)/altpttop"' -Iinclude -Isrc -I. -I$(O)/gen $(PKG_CFLAGS)
+ALL_LDFLAGS = $(SYSROOT_FLAGS) $(SANITIZE) $(LDFLAGS) -pthread
 
+BIN     := $(if $(filter build,$(O)),altpttop,$(O)/altpttop)
 SOURCES := $(filter-out src/main.c src/agent/%,$(wildcard src/*/*.c ui/*.c ui/*/*.c))
-GENERATED := $(O)/gen/profile.pb-c
-OBJECTS := $(SOURCES:%.c=$(O)/%.o) $(GENERATED).o
+PROTO   := $(wildcard src/codec/*.proto)
+GEN_C   := $(PROTO:src/codec/%.proto=$(O)/gen/%.pb-c.c)
+OBJECTS := $(SOURCES:%.c=$(O)/%.o) $(GEN_C:.c=.o)
+SETS    := $(wildcard src/event/sets/*.set)
 
-all: altpttop
-altpttop: $(O)/src/main.o $(O)/libaltpttop.a
-	$(CC) $(SANITIZE) $(LDFLAGS) -pthread -o $@ $^ $(LIBS)
+all: $(BIN)
+$(BIN): $(O)/src/main.o $(O)/libaltpttop.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 $(O)/libaltpttop.a: $(OBJECTS)
-	rm -f $@ && ar rcs $@ $^
-$(O)/%.o: %.c
+	rm -f $@ && $(AR) rcs $@ $^
+$(O)/%.o: %.c $(O)/flags | $(GEN_C)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# protoc-c's C for src/codec/profile.proto; everything that is compiled may include its header.
-$(GENERATED).c: src/codec/profile.proto
+# protoc-c's C; everything that is compiled may include its header.
+$(O)/gen/%.pb-c.c: src/codec/%.proto
 	@mkdir -p $(@D)
 	protoc-c --proto_path=src/codec --c_out=$(@D) $<
-$(GENERATED).h: $(GENERATED).c ;
-$(GENERATED).o: $(GENERATED).c
-	$(CC) -std=gnu17 -I$(O)/gen $(SANITIZE) $(CFLAGS) -c -o $@ $<
-$(SOURCES:%.c=$(O)/%.o): | $(GENERATED).h
+$(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
+	$(CC) $(BASE_CFLAGS) -I$(O)/gen -c -o $@ $<
 
-# Unit tests: tests/unit/test_NAME.c is one cmocka program on the whole library.
-UNIT := $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-$(O)/tests/unit/%: tests/unit/%.c $(O)/libaltpttop.a
+# What is compiled with other flags (a sanitizer, a prefix) is compiled anew.
+FLAGS_NOW := $(filter-out ccache,$(CC)) $(ALL_CFLAGS)
+ifneq ($(file <$(O)/flags),$(FLAGS_NOW))
+.PHONY: $(O)/flags
+endif
+$(O)/flags: export FLAGS_NOW := $(FLAGS_NOW)
+$(O)/flags: | need
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(O)/libaltpttop.a -lcmocka $(LIBS)
-unit: $(UNIT)
-	@for t in $(UNIT); do $$t || exit 1; done
+	@printf '%s\n' "$$FLAGS_NOW" >$@
+
+# A missing package is a sentence, not a screenful of errors.
+need:
+	@SYSROOT='$(SYSROOT)' .ci/deps --verify build
+
+# Tests. tests/unit/test_NAME.c and tests/screen/test_NAME.c are cmocka programs on the whole
+# library; other .c files there are linked to every test of that directory.
+UNIT   := $(patsubst %.c,$(O)/%,$(wildcard tests/unit/test_*.c))
+SCREEN := $(patsubst %.c,$(O)/%,$(wildcard tests/screen/test_*.c))
+UNIT_HELP   := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
+SCREEN_HELP := $(patsubst %.c,$(O)/%.o,$(filter-out tests/screen/test_%,$(wildcard tests/screen/*.c)))
+PROGRAMS := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
+	$(patsubst %.cc,$(O)/%,$(wildcard tests/programs/*.cc))
+LIVE   := $(wildcard tests/live/test_*.sh)
+LINT   := $(wildcard tests/lint/*.sh)
+PMU    := $(wildcard tests/pmu/test_*.sh)
+FUZZ   := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+$(UNIT): $(O)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(O)/libaltpttop.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP) $(O)/libaltpttop.a -lcmocka $(LIBS)
+$(SCREEN): $(O)/tests/screen/%: tests/screen/%.c $(SCREEN_HELP) $(O)/libaltpttop.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(SCREEN_HELP) $(O)/libaltpttop.a -lcmocka $(LIBS)
+
+# Targets to be profiled: each states its own flags in a line `/* flags: … */` (default: -O1 -g).
+$(O)/tests/programs/%: tests/programs/%.c tests/programs/burn.h
+	@mkdir -p $(@D)
+	$(CC) $(SYSROOT_FLAGS) -std=gnu17 -D_GNU_SOURCE -pthread -Wall -Wextra $$(tests/programs/flags $<) -o $@ $<
+$(O)/tests/programs/%: tests/programs/%.cc tests/programs/burn.h
+	@mkdir -p $(@D)
+	$(CXX) $(SYSROOT_FLAGS) -std=gnu++17 -pthread -Wall -Wextra $$(tests/programs/flags $<) -o $@ $<
+
+$(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/libaltpttop.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(FUZZ_LINK) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a $(LIBS)
+
+programs: $(PROGRAMS)
+unit: $(UNIT) $(SCREEN)
+	@tests/run $^
+check:
+	@.ci/deps build check
+	@$(MAKE) --no-print-directory check-built
+check-built: $(BIN) $(UNIT) $(SCREEN) $(PROGRAMS)
+	@O=$(O) tests/run $(UNIT) $(SCREEN) $(LIVE)
+live: $(BIN) $(PROGRAMS)
+	@O=$(O) tests/run $(LIVE)
+
+asan:
+	@$(MAKE) --no-print-directory O=build-asan SANITIZE=-fsanitize=address,undefined \
+		CFLAGS="-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined" unit
+tsan:
+	@$(MAKE) --no-print-directory O=build-tsan SANITIZE=-fsanitize=thread CFLAGS="-O1 -g" unit
+lint:
+	@.ci/deps build check
+	@CC="$(CC)" CXX="$(CXX)" tests/run $(LINT)
+FUZZ_SECONDS ?= 20
+fuzz:
+	@.ci/deps build check
+	@$(MAKE) --no-print-directory O=build-fuzz CC="$(filter ccache,$(CC)) clang" \
+		SANITIZE=-fsanitize=fuzzer-no-link,address,undefined FUZZ_LINK=-fsanitize=fuzzer \
+		CFLAGS="-O1 -g" FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-built
+fuzz-built: $(FUZZ)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run $(FUZZ:%=fuzz:%)
+pmu-check: $(BIN) $(PROGRAMS)
+	@O=$(O) tests/run $(PMU)
+bench: $(BIN) $(PROGRAMS)
+	@O=$(O) tests/bench/run
+
+deps:
+	@.ci/deps build check
+demo:
+	@.ci/deps build
+	@$(MAKE) --no-print-directory $(BIN)
+	./$(BIN) --demo
+
+install: $(BIN)
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/altpttop
+	install -D -m 644 altpttop.1 $(DESTDIR)$(DATADIR)/man/man1/altpttop.1
+	install -D -m 644 completions/altpttop.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/altpttop
+	install -D -m 644 completions/_altpttop $(DESTDIR)$(DATADIR)/zsh/site-functions/_altpttop
+	$(if $(SETS),install -d $(DESTDIR)$(DATADIR)/altpttop/events)
+	$(if $(SETS),install -m 644 $(SETS) $(DESTDIR)$(DATADIR)/altpttop/events)
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/altpttop $(DESTDIR)$(DATADIR)/man/man1/altpttop.1 \
+		$(DESTDIR)$(DATADIR)/bash-completion/completions/altpttop \
+		$(DESTDIR)$(DATADIR)/zsh/site-functions/_altpttop
+	rm -rf $(DESTDIR)$(DATADIR)/altpttop
 clean:
-	rm -rf $(O) altpttop
-.PHONY: all unit clean
--include $(OBJECTS:.o=.d) $(O)/src/main.d $(UNIT:=.d)
+	rm -rf build build-* altpttop
+
+help:
+	@echo 'make            build ./altpttop (it runs uninstalled)'
+	@echo 'make deps       install the packages needed to build and test (apt, as root)'
+	@echo 'make demo       install, build, and watch a bundled workload'
+	@echo 'make check      install, build, and run all tests'
+	@echo 'make unit       unit and screen tests only;  make live: live and terminal tests only'
+	@echo 'make asan tsan  unit and screen tests under the sanitizers'
+	@echo 'make lint       format, layers, headers, warnings of gcc and clang, clang-tidy'
+	@echo 'make fuzz       every importer and codec, FUZZ_SECONDS=20 each'
+	@echo 'make pmu-check  tests that need hardware counters'
+	@echo 'make bench      figures beside perf on this machine'
+	@echo 'make install    PREFIX=/usr/local DESTDIR=;  make uninstall; make clean'
+	@echo 'variables       CC CXX CFLAGS LDFLAGS WERROR O (build directory) SANITIZE SYSROOT'
+
+.PHONY: all need programs unit check check-built live asan tsan lint fuzz fuzz-built pmu-check bench
+.PHONY: deps demo install uninstall clean help
+.SECONDARY:
+-include $(OBJECTS:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

@@ -1,0 +1,14 @@
+/* dlang: libiberty's D demangler with a budget. Any thread. */
+#ifndef ALTPTTOP_DLANG_H
+#define ALTPTTOP_DLANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+/* Append the D name @mangled stands for. False, and nothing appended: not D, or longer than @max.
+ */
+bool dlang_append(const char *mangled, size_t max, struct strbuf *out);
+
+#endif

@@ -1,0 +1,239 @@
+/*
+ * resolve: what a frame's module is decides how its name is found.
+ *
+ * Each kind of module has one small function in the table at the end. Whatever happens a frame gets
+ * a name: in the worst case module+0x1234. Runs on the resolver thread (or the caller's of
+ * resolver_now), under the resolver's lock.
+ */
+#include "resolve.h"
+
+#include <stdio.h>
+
+int resolve_init(struct resolve *r, struct tables *tables, const struct resolver_config *config)
+{
+	memset(r, 0, sizeof *r);
+	r->tables = tables;
+	r->config = *config;
+	r->access = (struct module_access){.symfs = config->symfs, .live = config->live};
+	naming_init(&r->naming, tables);
+	found_init(&r->found);
+	pthread_mutex_init(&r->status_lock, NULL);
+	r->kernel = kernel_new(NULL);
+	return r->kernel ? 0 : -ENOMEM;
+}
+
+void resolve_fini(struct resolve *r)
+{
+	for (size_t i = 0; i < r->programs.len; i++)
+		program_free(r->programs.data[i]);
+	vec_fini(&r->programs);
+	vec_fini(&r->status);
+	kernel_free(r->kernel);
+	found_fini(&r->found);
+	naming_fini(&r->naming);
+	pthread_mutex_destroy(&r->status_lock);
+}
+
+void resolve_status(struct resolve *r, module_id module, enum module_symbols known, const char *why)
+{
+	struct module_status none = {0};
+
+	pthread_mutex_lock(&r->status_lock);
+	while (r->status.len <= module && !vec_push(&r->status, none))
+		;
+	if (module < r->status.len) {
+		struct module_status *s = &r->status.data[module];
+
+		s->known = (uint8_t)known;
+		snprintf(s->why, sizeof s->why, "%s", why);
+	}
+	pthread_mutex_unlock(&r->status_lock);
+}
+
+struct program *resolve_program(struct resolve *r, module_id module)
+{
+	struct program **p;
+
+	while (r->programs.len <= module)
+		if (vec_push(&r->programs, NULL))
+			return NULL;
+	p = &r->programs.data[module];
+	if (!*p && (*p = program_open(r->tables, module, &r->access)))
+		resolve_status(r, module, (*p)->known, (*p)->why);
+	return *p;
+}
+
+/* Where to look: a return address belongs to the call before it. */
+static uint64_t look_up_addr(const struct frame *f)
+{
+	return f->flags & FRAME_RETURN && f->addr ? f->addr - 1 : f->addr;
+}
+
+static void publish_text(struct resolve *r, frame_id frame, module_id module, uint32_t flags,
+			 const char *text)
+{
+	struct func f = {.module = module, .flags = flags};
+
+	naming_publish_func(&r->naming, frame, naming_func(&r->naming, &f, text));
+}
+
+/* module+0x1234 of the address itself. */
+static void publish_address(struct resolve *r, frame_id frame, const struct frame *f, uint64_t addr)
+{
+	struct func func = {.module = f->module, .start = addr, .flags = FUNC_NO_SYMBOL};
+	const struct module *m = tables_module_get(r->tables, f->module);
+	char text[320];
+
+	if (f->flags & FRAME_KERNEL)
+		func.flags |= FUNC_KERNEL;
+	snprintf(text, sizeof text, "%.256s+0x%llx", tables_text(r->tables, m->name),
+		 (unsigned long long)addr);
+	naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, text));
+}
+
+/* ---- kinds ---- */
+
+static bool name_file(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	struct program *p = resolve_program(r, f->module);
+
+	if (!p) {
+		publish_address(r, frame, f, look_up_addr(f));
+		return false;
+	}
+	found_reset(&r->found);
+	program_name(p, program_addr(p, look_up_addr(f), f->flags), &r->found);
+	naming_publish(&r->naming, frame, f->module, &r->found);
+	return false;
+}
+
+/* The module that kallsyms names in brackets, seen as one of its own. */
+static module_id kernel_module(struct resolve *r, const char *name)
+{
+	struct module m = {.kind = strcmp(name, "bpf") ? MODULE_KMODULE : MODULE_BPF};
+	char text[80];
+
+	snprintf(text, sizeof text, "[%.60s]", name);
+	m.path = m.name = tables_str(r->tables, text);
+	return tables_module(r->tables, &m);
+}
+
+static bool name_kernel(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	const struct module *m = tables_module_get(r->tables, f->module);
+	struct kernel_symbol s;
+	struct func func = {.module = f->module, .flags = FUNC_KERNEL};
+
+	if (r->config.live && kernel_find(r->kernel, look_up_addr(f), &s)) {
+		func.start = s.start;
+		func.size = s.end - s.start;
+		if (s.module[0] && m->kind == MODULE_KERNEL)
+			func.module = kernel_module(r, s.module);
+		naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, s.name));
+		resolve_status(r, f->module, SYMBOLS_FULL, "");
+	} else if (!r->config.live || kernel_reason(r->kernel)[0]) {
+		func.flags |= FUNC_NO_SYMBOL;
+		naming_publish_func(
+			&r->naming, frame,
+			naming_func(&r->naming, &func, tables_text(r->tables, m->name)));
+		resolve_status(r, f->module, SYMBOLS_NONE,
+			       r->config.live
+				       ? kernel_reason(r->kernel)
+				       : "no kernel names: the recording is of another boot");
+	} else {
+		publish_address(r, frame, f, look_up_addr(f));
+	}
+	return false;
+}
+
+/* PERF_RECORD_KSYMBOL names the program, and its range is the module's. */
+static bool name_bpf(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	const struct module *m = tables_module_get(r->tables, f->module);
+	struct func func = {.module = f->module, .start = m->base, .size = m->size};
+
+	func.flags = FUNC_KERNEL;
+	naming_publish_func(&r->naming, frame,
+			    naming_func(&r->naming, &func, tables_text(r->tables, m->name)));
+	return false;
+}
+
+static bool name_address(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	publish_address(r, frame, f, look_up_addr(f));
+	return false;
+}
+
+static bool name_special(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	static const char *const names[FRAME_SPECIAL_COUNT] = {
+		[FRAME_TRUNCATED] = "[truncated]",
+		[FRAME_UNSAMPLED] = "[unsampled]",
+		[FRAME_UNKNOWN] = "[unknown]",
+		[FRAME_OVERFLOW] = "[overflow]",
+	};
+	const char *text = f->name ? tables_text(r->tables, f->name)
+			   : frame < FRAME_SPECIAL_COUNT && names[frame] ? names[frame]
+									 : "[unknown]";
+
+	publish_text(r, frame, f->module, FUNC_SPECIAL, text);
+	return false;
+}
+
+/* The recording brought the name, and perhaps a line. */
+static void name_recorded(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	struct func func = {.module = f->module};
+	struct loc_line line = {.file = f->file, .line = f->line};
+	const char *text = tables_text(r->tables, f->name);
+
+	if (f->flags & FRAME_KERNEL)
+		func.flags |= FUNC_KERNEL;
+	if (!text[0] || !strcmp(text, "[unknown]")) {
+		publish_address(r, frame, f, f->addr);
+		return;
+	}
+	line.func = naming_func(&r->naming, &func, text);
+	if (line.func)
+		tables_resolve(r->tables, frame, &line, 1);
+}
+
+typedef bool name_fn(struct resolve *r, frame_id frame, const struct frame *f);
+
+static name_fn *const by_kind[] = {
+	[MODULE_FILE] = name_file,     [MODULE_VDSO] = name_file,
+	[MODULE_KERNEL] = name_kernel, [MODULE_KMODULE] = name_kernel,
+	[MODULE_BPF] = name_bpf,       [MODULE_JIT] = name_address,
+	[MODULE_NAMED] = name_address, [MODULE_SPECIAL] = name_special,
+};
+
+/* ---- the two steps ---- */
+
+bool resolve_is_dear(struct resolve *r, frame_id frame)
+{
+	const struct frame *f = tables_frame_get(r->tables, frame);
+	enum module_kind kind = tables_module_get(r->tables, f->module)->kind;
+
+	return (kind == MODULE_KERNEL || kind == MODULE_KMODULE) && r->config.live &&
+	       !(f->flags & FRAME_NAMED) && !kernel_loaded(r->kernel);
+}
+
+bool resolve_name(struct resolve *r, frame_id frame)
+{
+	const struct frame *f = tables_frame_get(r->tables, frame);
+	enum module_kind kind = tables_module_get(r->tables, f->module)->kind;
+
+	if (f->flags & FRAME_NAMED && kind != MODULE_SPECIAL) {
+		name_recorded(r, frame, f);
+		return false;
+	}
+	if (kind >= sizeof by_kind / sizeof *by_kind || !f->module)
+		return name_special(r, frame, f);
+	return by_kind[kind](r, frame, f);
+}
+
+void resolve_lines(struct resolve *r, frame_id frame)
+{
+	(void)r;
+	(void)frame;
+}

@@ -1,0 +1,54 @@
+/*
+ * resolve: one frame to its names and lines, by the kind of its module.
+ *
+ * The state behind the resolver: programs, kernel symbols, JIT maps, function ids. One thread at a
+ * time (the resolver's lock).
+ */
+#ifndef ALTPTTOP_RESOLVE_H
+#define ALTPTTOP_RESOLVE_H
+
+#include <pthread.h>
+
+#include "base/vec.h"
+#include "kernel.h"
+#include "naming.h"
+#include "program.h"
+#include "resolver.h"
+
+struct module_status {
+	uint8_t known; /* enum module_symbols */
+	char why[256];
+};
+
+struct resolve {
+	struct tables *tables;
+	struct resolver_config config;
+	struct module_access access;
+	struct naming naming;
+	struct found found;
+	struct kernel *kernel;
+	struct {
+		VEC(struct program *) /* by module id */
+	} programs;
+	/* What other threads may ask about modules; under its own lock. */
+	pthread_mutex_t status_lock;
+	struct {
+		VEC(struct module_status) /* by module id */
+	} status;
+};
+
+int resolve_init(struct resolve *r, struct tables *tables, const struct resolver_config *config);
+void resolve_fini(struct resolve *r);
+
+/* Is naming this frame dear at first (the kernel's symbols are to be read)? Others go before. */
+bool resolve_is_dear(struct resolve *r, frame_id frame);
+/* By symbol tables alone. True: lines may follow. */
+bool resolve_name(struct resolve *r, frame_id frame);
+/* Lines and inlined functions. */
+void resolve_lines(struct resolve *r, frame_id frame);
+
+struct program *resolve_program(struct resolve *r, module_id module); /* NULL: no memory */
+void resolve_status(struct resolve *r, module_id module, enum module_symbols known,
+		    const char *why);
+
+#endif

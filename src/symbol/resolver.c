@@ -1,0 +1,185 @@
+/*
+ * resolver: the thread that names frames, and the door to it.
+ *
+ * It takes what is wanted one frame at a time: names by symbol tables first, then kernel names
+ * (whose table takes a while to read), then lines and inlined functions. One lock covers the state
+ * behind, so that resolver_now may be called on another thread; nothing else waits for it.
+ */
+#include "resolver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "resolve.h"
+#include "wants.h"
+
+#define STACK_BYTES (16u << 20) /* demangling may nest deep */
+#define IDLE_MS     500
+
+struct resolver {
+	struct resolve state;
+	pthread_mutex_t lock; /* state */
+	struct wants *wants;
+	pthread_t thread;
+	bool started, joined;
+	_Atomic bool stop;
+};
+
+struct resolver *resolver_new(struct tables *tables, const struct resolver_config *config,
+			      struct err *err)
+{
+	struct resolver *r = calloc(1, sizeof *r);
+
+	if (r && (r->wants = wants_new()) && !resolve_init(&r->state, tables, config)) {
+		pthread_mutex_init(&r->lock, NULL);
+		return r;
+	}
+	if (r)
+		wants_free(r->wants);
+	free(r);
+	err_set(err, ENOMEM, "no memory for the resolver");
+	return NULL;
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	resolve_fini(&r->state);
+	wants_free(r->wants);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static void step(struct resolver *r, enum want_step what, frame_id frame)
+{
+	bool more = false, defer = false;
+
+	pthread_mutex_lock(&r->lock);
+	if (what == WANT_LINES)
+		resolve_lines(&r->state, frame);
+	else if (what == WANT_NAME && resolve_is_dear(&r->state, frame))
+		defer = true;
+	else
+		more = resolve_name(&r->state, frame);
+	pthread_mutex_unlock(&r->lock);
+	if (defer)
+		wants_defer(r->wants, frame);
+	else
+		wants_named(r->wants, frame, more);
+}
+
+static void *resolver_main(void *arg)
+{
+	struct resolver *r = arg;
+	enum want_step what;
+	frame_id frame;
+
+	while (!atomic_load_explicit(&r->stop, memory_order_relaxed))
+		if ((what = wants_take(r->wants, IDLE_MS, &frame)))
+			step(r, what, frame);
+	return NULL;
+}
+
+int resolver_start(struct resolver *r)
+{
+	pthread_attr_t attr;
+	int rc;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	rc = pthread_create(&r->thread, &attr, resolver_main, r);
+	pthread_attr_destroy(&attr);
+	r->started = !rc;
+	if (r->started)
+		pthread_setname_np(r->thread, "resolver");
+	return -rc;
+}
+
+void resolver_stop(struct resolver *r)
+{
+	atomic_store_explicit(&r->stop, true, memory_order_relaxed);
+	wants_wake(r->wants);
+}
+
+bool resolver_join(struct resolver *r, int timeout_ms)
+{
+	struct timespec until;
+
+	if (!r->started || r->joined)
+		return true;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	r->joined = !pthread_timedjoin_np(r->thread, NULL, &until);
+	return r->joined;
+}
+
+void resolver_want(struct resolver *r, const frame_id *frames, uint32_t n)
+{
+	wants_add(r->wants, frames, n);
+}
+
+uint32_t resolver_pending(const struct resolver *r)
+{
+	return wants_pending(r->wants);
+}
+
+void resolver_now(struct resolver *r, frame_id frame)
+{
+	pthread_mutex_lock(&r->lock);
+	if (resolve_name(&r->state, frame))
+		resolve_lines(&r->state, frame);
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool resolver_settle(struct resolver *r, int timeout_ms)
+{
+	return wants_settle(r->wants, timeout_ms);
+}
+
+/* ---- what is known of modules ---- */
+
+enum module_symbols resolver_module(const struct resolver *r, module_id module)
+{
+	struct resolve *s = (struct resolve *)&r->state;
+	enum module_symbols known = SYMBOLS_UNKNOWN;
+
+	pthread_mutex_lock(&s->status_lock);
+	if (module < s->status.len)
+		known = s->status.data[module].known;
+	pthread_mutex_unlock(&s->status_lock);
+	return known;
+}
+
+void resolver_advice(struct resolver *r, module_id module, char *ret_text, size_t size)
+{
+	struct resolve *s = &r->state;
+
+	if (!size)
+		return;
+	ret_text[0] = '\0';
+	pthread_mutex_lock(&s->status_lock);
+	if (module < s->status.len)
+		snprintf(ret_text, size, "%s", s->status.data[module].why);
+	pthread_mutex_unlock(&s->status_lock);
+}
+
+/* ---- listings ---- */
+
+const struct listing *resolver_listing(struct resolver *r, func_id func)
+{
+	(void)r;
+	(void)func;
+	return NULL;
+}
+
+void listing_unref(const struct listing *l)
+{
+	(void)l;
+}

@@ -32,6 +32,8 @@ struct raw_task {
 	bool exec;        /* comm: by execve, so the maps are forgotten */
 };
 
+struct analysis; /* trace.h */
+
 enum loss_kind {
 	LOSS_RING,       /* PERF_RECORD_LOST / LOST_SAMPLES: the kernel's ring was full */
 	LOSS_THROTTLED,  /* PERF_RECORD_THROTTLE: times the kernel held an event back */
@@ -82,6 +84,8 @@ struct sink_ops {
 	/* Progress of a recording: bytes done of bytes in all (0 unknown). False asks the source to
 	 * stop. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t all);
+	/* A trace analysis is ready, or a newer version of it: takes the caller's reference. */
+	void (*analysis)(void *ctx, struct analysis *a);
 	/* A sentence for the person: something is missing or was done differently. Kept, shown
 	 * once. */
 	void (*say)(void *ctx, const char *sentence);

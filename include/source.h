@@ -24,6 +24,8 @@ struct target {
 	const char *file; /* a recording; "-" is standard input */
 };
 
+struct trace_sink; /* trace.h */
+
 enum call_graph {
 	CALL_GRAPH_AUTO,
 	CALL_GRAPH_FP,
@@ -44,6 +46,7 @@ struct source_config {
 	const char *const *events; /* -e as typed, nevents of them; NULL: cpu-clock */
 	uint32_t nevents;
 	const char *event_set; /* -E, NULL none */
+	const struct trace_sink *trace; /* recordings: where spans and instructions go; NULL: nowhere */
 	const char *symfs;     /* --symfs DIR */
 };
 
@@ -114,5 +117,6 @@ struct source_ops {
 
 extern const struct source_ops source_perf;  /* src/sample/perf.c */
 extern const struct source_ops source_timer; /* src/sample/timer.c */
+extern const struct source_ops source_file;  /* src/import/import.c: any recording */
 
 #endif

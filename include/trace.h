@@ -1,0 +1,105 @@
+/*
+ * trace: exact event streams, from an importer to an analysis, and the table an analysis ends in.
+ *
+ * An importer that reads spans or instructions hands each to a trace_sink, in file order, on the
+ * source thread. The analysis behind it (src/trace/) is chosen and wired by src/app/. Neither room
+ * knows the other.
+ */
+#ifndef ALTPTTOP_TRACE_H
+#define ALTPTTOP_TRACE_H
+
+#include "answer.h"
+#include "err.h"
+#include "sink.h"
+#include "tables.h"
+
+/* A complete span. Times are exact nanoseconds on the recording's clock. */
+struct trace_span {
+	int64_t start_ns;
+	uint64_t dur_ns;
+	str_id name;
+	uint32_t thread; /* dense index from trace_ops.thread */
+};
+
+enum insn_class {
+	INSN_NONE,
+	INSN_CALL,
+	INSN_RETURN,
+	INSN_JMP,
+	INSN_JCC,
+	INSN_SYSCALL,
+	INSN_START, /* tracing starts here: what came before is unknown */
+	INSN_END,   /* tracing ends after this instruction */
+	INSN_CLASSES
+};
+
+/* One executed instruction (or, in a branch trace, one branch). */
+struct trace_insn {
+	uint64_t time_ns;
+	uint64_t ip;     /* 0 unknown */
+	uint64_t offset; /* from the symbol's start; UINT64_MAX unknown */
+	str_id symbol;   /* 0: "[unknown]" */
+	str_id module;   /* as named in brackets, 0 none */
+	uint32_t thread; /* dense index from trace_ops.thread */
+	enum insn_class kind;
+	bool branch_only; /* a branch trace: instructions between branches are not seen */
+	bool gap;         /* a decode error or lost data lies before it */
+};
+
+enum trace_kind { TRACE_SPANS, TRACE_INSNS };
+
+struct trace_ops {
+	/* The recording is of this kind: called once, before anything else, by an importer that
+	 * meets such data. */
+	int (*begin)(void *ctx, enum trace_kind kind);
+	/* Thread @index (dense from 0) exists; called again when its name becomes known. */
+	void (*thread)(void *ctx, uint32_t index, int64_t pid, int64_t tid, const char *name);
+	int (*span)(void *ctx, const struct trace_span *s); /* -ENOSPC … stops the reading */
+	int (*insn)(void *ctx, const struct trace_insn *i);
+	/* The file ended or was cut off: compute, deliver to the engine. */
+	int (*end)(void *ctx, struct err *err);
+};
+
+struct trace_sink {
+	const struct trace_ops *ops;
+	void *ctx;
+};
+
+/*
+ * The outcome of an analysis: named rows of numbers, immutable, counted references. Cells are NAN
+ * where unknown. Rows come in the analysis' own order (duration: score; cache, edge: total time;
+ * both falling).
+ */
+struct analysis_row {
+	str_id name;
+	str_id second;        /* module, or source position of the start; 0 none */
+	str_id third;         /* edge: source position of the end; its kind; 0 none */
+	uint64_t first, last; /* edge: addresses */
+	double share;         /* of the analysis' whole time, 0…1 */
+	uint32_t flags;       /* enum row_flag */
+};
+
+struct analysis {
+	_Atomic unsigned refs;
+	enum view_kind view; /* VIEW_DURATION, VIEW_CACHE, VIEW_EDGE */
+	const struct snapshot_column *columns;
+	uint32_t ncolumns, nrows;
+	const struct analysis_row *rows;
+	const double *cells; /* nrows × ncolumns */
+	char note[256];      /* repairs, losses, what is bounded-error; "" none */
+	void (*destroy)(struct analysis *a);
+};
+
+static inline struct analysis *analysis_ref(struct analysis *a)
+{
+	a->refs++;
+	return a;
+}
+
+static inline void analysis_unref(struct analysis *a)
+{
+	if (a && --a->refs == 0)
+		a->destroy(a);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/*
+ * import: a recording as a source. Opens the file, finds the importer by content, runs it.
+ *
+ * Runs on the source thread. What all importers share (events, modules, names, progress) is here; each kind of
+ * file is known to its own importer only.
+ */
+#include "import/importer.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define SURE_ENOUGH 20
+#define GO_ON_EVERY 1024
+
+struct source {
+	struct import im;
+	const struct importer_ops *importer;
+	struct source_status status;
+	_Atomic bool stopping;
+	char path[256];
+};
+
+static const struct importer_ops *const importers[] = {
+	&importer_perf_data, &importer_perf_script, &importer_chrome, &importer_pprof, &importer_folded,
+};
+
+static const struct importer_ops *recognise(const uint8_t *head, size_t n)
+{
+	const struct importer_ops *best = NULL;
+	int best_score = SURE_ENOUGH - 1;
+	for (size_t i = 0; i < sizeof importers / sizeof *importers; i++) {
+		int score = importers[i]->recognise(head, n);
+		if (score > best_score) {
+			best_score = score;
+			best = importers[i];
+		}
+	}
+	return best;
+}
+
+/* What an unknown file is, where that helps the person. */
+static const char *unknown_kind(const uint8_t *head, size_t n)
+{
+	static const struct {
+		const char *magic;
+		size_t len;
+		const char *what;
+	} known[] = {
+		{"PK\003\004", 4, "a zip archive: unpack it first"},
+		{"BZh", 3, "a bzip2 file: unpack it first"},
+		{"\177ELF", 4, "a program, not a recording"},
+		{"%PDF", 4, "a PDF"},
+		{"--- heapz", 9, "an old heapz text profile: convert it with `pprof -proto`"},
+		{"heap profile:", 13, "an old text heap profile: convert it with `pprof -proto`"},
+		{"--- contentionz", 15, "an old text contention profile: convert it with `pprof -proto`"},
+		{"--- threadz", 11, "an old threadz text: convert it with `pprof -proto`"},
+		{"go test fuzz", 12, "a Go fuzzing seed"},
+	};
+	if (!n)
+		return "empty";
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (n >= known[i].len && !memcmp(head, known[i].magic, known[i].len))
+			return known[i].what;
+	if (n > 262 && !memcmp(head + 257, "ustar", 5))
+		return "a tar archive: unpack it first";
+	return "of no kind known here (perf.data, perf script text, Chrome Trace JSON, pprof, folded stacks)";
+}
+
+static int file_probe(const struct target *target, const struct source_config *config, struct err *err)
+{
+	(void)config;
+	return target->file ? 0 : err_set(err, EINVAL, "no recording was named");
+}
+
+static void file_close(struct source *s)
+{
+	if (!s)
+		return;
+	stream_close(s->im.in);
+	map64_fini(&s->im.modules);
+	map64_fini(&s->im.tasks);
+	free(s);
+}
+
+static int file_open(const struct target *target, const struct source_config *config, const struct sink *sink,
+		     struct tables *tables, struct source **ret_source, struct err *err)
+{
+	struct source *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(err, ENOMEM, "no memory to read %s", target->file);
+	snprintf(s->path, sizeof s->path, "%s", strcmp(target->file, "-") ? target->file : "standard input");
+	int rc = stream_open(target->file, &s->im.in, err);
+	if (rc)
+		goto fail;
+	map64_init(&s->im.modules);
+	map64_init(&s->im.tasks);
+	stream_utf8(s->im.in);
+	const uint8_t *head;
+	size_t n = stream_peek(s->im.in, 64 << 10, &head);
+	s->importer = recognise(head, n);
+	if (!s->importer) {
+		rc = err_set(err, EINVAL, "%s is %s", s->path, unknown_kind(head, n));
+		goto fail;
+	}
+	s->im.sink = sink;
+	s->im.trace = config->trace;
+	s->im.tables = tables;
+	s->im.config = config;
+	s->im.status = &s->status;
+	s->im.stopping = &s->stopping;
+	const char *wrapper = stream_wrapper(s->im.in);
+	snprintf(s->status.arrangement, sizeof s->status.arrangement, "%s%s%s", s->importer->name,
+		 wrapper[0] ? ", " : "", wrapper);
+	*ret_source = s;
+	return 0;
+fail:
+	file_close(s);
+	return rc;
+}
+
+static int file_run(struct source *s, struct err *err)
+{
+	struct import *im = &s->im;
+	struct err why = {0};
+	uint64_t cpu = clock_thread_cpu_ns();
+	int rc = s->importer->run(im, &why);
+	if (!rc && stream_damage(im->in)) {
+		rc = -EBADMSG;
+		snprintf(why.msg, sizeof why.msg, "%s", stream_damage(im->in));
+	}
+	im->sink->ops->progress(im->sink->ctx, stream_done(im->in), stream_done(im->in));
+	if (im->skipped) {
+		char text[160];
+		snprintf(text, sizeof text, "%llu lines or records made no sense and were left out, the first at %llu",
+			 (unsigned long long)im->skipped, (unsigned long long)im->first_skipped);
+		im->sink->ops->say(im->sink->ctx, text);
+		im->sink->ops->loss(im->sink->ctx, LOSS_BAD_RECORD, im->skipped);
+	}
+	atomic_store(&s->status.cpu_ns, clock_thread_cpu_ns() - cpu);
+	atomic_store(&s->status.finished, true);
+	if (rc == -EBADMSG)
+		return err_set(err, EBADMSG, "%s: %s; what came before it is shown", s->path, why.msg);
+	if (rc == -ECANCELED)
+		return err_set(err, ECANCELED, "%s: reading was cancelled; what was read is shown", s->path);
+	if (rc)
+		return err_set(err, -rc, "%s: %s", s->path, why.msg[0] ? why.msg : strerror(-rc));
+	return 0;
+}
+
+static void file_stop(struct source *s)
+{
+	atomic_store(&s->stopping, true);
+}
+
+static const struct source_status *file_status(const struct source *s)
+{
+	return &s->status;
+}
+
+bool import_go_on(struct import *im)
+{
+	if (++im->ticks % GO_ON_EVERY)
+		return true;
+	if (atomic_load_explicit(im->stopping, memory_order_relaxed))
+		return false;
+	return im->sink->ops->progress(im->sink->ctx, stream_done(im->in), stream_size(im->in));
+}
+
+uint16_t import_event_desc(struct import *im, const struct event_desc *desc)
+{
+	if (im->nevents == EVENT_MAX)
+		return UINT16_MAX;
+	uint16_t index = im->nevents++;
+	memcpy(im->event_names[index], desc->name, sizeof im->event_names[index]);
+	im->sink->ops->event(im->sink->ctx, index, desc);
+	return index;
+}
+
+uint16_t import_event(struct import *im, const char *name, size_t n, enum event_unit unit, bool cpu_time)
+{
+	if (n >= sizeof im->event_names[0])
+		n = sizeof im->event_names[0] - 1;
+	for (uint16_t i = 0; i < im->nevents; i++)
+		if (!strncmp(im->event_names[i], name, n) && !im->event_names[i][n])
+			return i;
+	struct event_desc d = {.unit = unit, .sampled = true, .cpu_time = cpu_time, .leader = im->nevents};
+	memcpy(d.name, name, n);
+	return import_event_desc(im, &d);
+}
+
+bool import_is_kernel(const char *dso, size_t n)
+{
+	static const char *const starts[] = {"[kernel", "[guest.kernel", "vmlinux", "/boot/vmlinux", "bpf_prog_"};
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		size_t len = strlen(starts[i]);
+		if (n >= len && !memcmp(dso, starts[i], len))
+			return true;
+	}
+	const char *slash = n ? memrchr(dso, '/', n) : NULL;
+	const char *base = slash ? slash + 1 : dso;
+	size_t len = (size_t)(dso + n - base);
+	if (len >= 7 && !memcmp(base, "vmlinux", 7))
+		return true;
+	if (memmem(dso, n, ".ko", 3) && memmem(dso, n, "/modules/", 9))
+		return true;
+	/* "[nf_tables]" is a kernel module, "[vdso]" and "[unknown]" and "[anon]" are not */
+	return n > 2 && dso[0] == '[' && dso[n - 1] == ']' && memcmp(dso, "[vdso", 5) && memcmp(dso, "[unknown", 8) &&
+	       memcmp(dso, "[anon", 5) && memcmp(dso, "[stack", 6) && memcmp(dso, "[heap", 5) &&
+	       memcmp(dso, "[vsyscall", 9) && memcmp(dso, "[JIT", 4);
+}
+
+module_id import_module(struct import *im, const char *name, size_t n, bool kernel)
+{
+	if (!n)
+		return 0;
+	uint64_t key = hash_bytes(name, n) ^ kernel;
+	uint32_t id;
+	if (map64_get(&im->modules, key, &id))
+		return id;
+	static const char deleted[] = " (deleted)";
+	size_t len = n;
+	bool gone = len > sizeof deleted && !memcmp(name + len - sizeof deleted + 1, deleted, sizeof deleted - 1);
+	if (gone)
+		len -= sizeof deleted - 1;
+	const char *slash = name[0] == '[' ? NULL : memrchr(name, '/', len);
+	const char *base = slash && slash + 1 < name + len ? slash + 1 : name;
+	struct module m = {.kind = MODULE_NAMED, .deleted = gone};
+	m.path = tables_strn(im->tables, name, len);
+	m.name = tables_strn(im->tables, base, (size_t)(name + len - base));
+	id = tables_module(im->tables, &m);
+	map64_put(&im->modules, key, id);
+	return id;
+}
+
+frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t addr, str_id file, uint32_t line,
+		      uint32_t flags)
+{
+	struct frame f = {.module = module, .flags = flags | FRAME_NAMED, .addr = addr, .name = name, .file = file,
+			  .line = line};
+	frame_id id = tables_frame(im->tables, &f);
+	return id ? id : FRAME_UNKNOWN;
+}
+
+void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm, size_t n)
+{
+	str_id id = tables_strn(im->tables, comm, n);
+	uint64_t key = hash_pair((uint64_t)pid, (uint64_t)tid);
+	uint32_t old;
+	if (map64_get(&im->tasks, key, &old) && old == id)
+		return;
+	map64_put(&im->tasks, key, id);
+	struct raw_task t = {.time_ns = time_ns, .pid = (pid_t)pid, .tid = (pid_t)tid,
+			     .comm = tables_text(im->tables, id)};
+	im->sink->ops->comm(im->sink->ctx, &t);
+}
+
+void import_skip(struct import *im, uint64_t where)
+{
+	if (!im->skipped++)
+		im->first_skipped = where;
+}
+
+const struct source_ops source_file = {
+	.name = "file",
+	.probe = file_probe,
+	.open = file_open,
+	.run = file_run,
+	.stop = file_stop,
+	.command = NULL,
+	.close = file_close,
+	.status = file_status,
+};

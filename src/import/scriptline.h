@@ -1,0 +1,67 @@
+/*
+ * scriptline: one line of `perf script` text taken apart. Pure functions on borrowed text.
+ *
+ * The layout depends on perf's version and its -F option: any of comm, cpu, time, period and event
+ * may be missing. What is certain is used as an anchor: a time `123.456:`, a cpu `[003]`,
+ * `pid/tid`, an event's colon.
+ */
+#ifndef ALTPTTOP_SCRIPTLINE_H
+#define ALTPTTOP_SCRIPTLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace.h"
+
+struct text { /* a part of the line, not NUL-terminated */
+	const char *s;
+	size_t n;
+};
+
+struct script_place {
+	uint64_t ip;
+	bool has_ip;
+	struct text symbol; /* without +0x…; empty: none. "[unknown]" comes as empty */
+	uint64_t offset;    /* UINT64_MAX: none given */
+	struct text dso;    /* without brackets; empty: none */
+	bool inlined;       /* "(inlined)" stood in the place of the dso */
+};
+
+struct script_header {
+	struct text comm;  /* empty: none */
+	int64_t pid, tid;  /* -1: none */
+	int32_t cpu;       /* -1: none */
+	uint64_t time_ns;  /* UINT64_MAX: none */
+	uint64_t period;   /* 0: none */
+	struct text event; /* without the colon; empty: none */
+	struct text rest;  /* what follows the event */
+};
+
+struct script_branch {
+	struct text flags; /* "call", "tr strt jmp", …; empty: none */
+	enum insn_class kind;
+	bool known;             /* a flags word that we know stood there */
+	struct text indented;   /* the callindent symbol, empty: none */
+	struct script_place at; /* the instruction */
+	struct script_place to; /* after "=>" */
+	bool has_to;
+};
+
+/* A sample's first line. False: not one. */
+bool script_header(const char *line, size_t n, struct script_header *ret_header);
+
+/* A frame line "  7f12 symbol+0x3 (dso)". False: not one. */
+bool script_frame(const char *line, size_t n, struct script_place *ret_place);
+
+/* A place within text: the last hexadecimal word that a symbol follows, the symbol, the dso in
+ * brackets. */
+bool script_place(const char *s, size_t n, struct script_place *ret_place, struct text *ret_before);
+
+/* What follows the header of an instruction or branch trace line. False: no place in it. */
+bool script_branch(const char *s, size_t n, struct script_branch *ret_branch);
+
+/* "file.c:123" → true with the parts; "lib.so[11634]" and others → false. */
+bool script_srcline(const char *line, size_t n, struct text *ret_file, uint32_t *ret_line);
+
+#endif

@@ -1,8 +1,8 @@
 /*
  * import: a recording as a source. Opens the file, finds the importer by content, runs it.
  *
- * Runs on the source thread. What all importers share (events, modules, names, progress) is here; each kind of
- * file is known to its own importer only.
+ * Runs on the source thread. What all importers share (events, modules, names, progress) is here;
+ * each kind of file is known to its own importer only.
  */
 #include "import/importer.h"
 
@@ -26,7 +26,8 @@ struct source {
 };
 
 static const struct importer_ops *const importers[] = {
-	&importer_perf_data, &importer_perf_script, &importer_chrome, &importer_pprof, &importer_folded,
+	&importer_perf_data, &importer_perf_script, &importer_chrome,
+	&importer_pprof,     &importer_folded,
 };
 
 static const struct importer_ops *recognise(const uint8_t *head, size_t n)
@@ -57,7 +58,8 @@ static const char *unknown_kind(const uint8_t *head, size_t n)
 		{"%PDF", 4, "a PDF"},
 		{"--- heapz", 9, "an old heapz text profile: convert it with `pprof -proto`"},
 		{"heap profile:", 13, "an old text heap profile: convert it with `pprof -proto`"},
-		{"--- contentionz", 15, "an old text contention profile: convert it with `pprof -proto`"},
+		{"--- contentionz", 15,
+		 "an old text contention profile: convert it with `pprof -proto`"},
 		{"--- threadz", 11, "an old threadz text: convert it with `pprof -proto`"},
 		{"go test fuzz", 12, "a Go fuzzing seed"},
 	};
@@ -71,7 +73,8 @@ static const char *unknown_kind(const uint8_t *head, size_t n)
 	return "of no kind known here (perf.data, perf script text, Chrome Trace JSON, pprof, folded stacks)";
 }
 
-static int file_probe(const struct target *target, const struct source_config *config, struct err *err)
+static int file_probe(const struct target *target, const struct source_config *config,
+		      struct err *err)
 {
 	(void)config;
 	return target->file ? 0 : err_set(err, EINVAL, "no recording was named");
@@ -87,13 +90,15 @@ static void file_close(struct source *s)
 	free(s);
 }
 
-static int file_open(const struct target *target, const struct source_config *config, const struct sink *sink,
-		     struct tables *tables, struct source **ret_source, struct err *err)
+static int file_open(const struct target *target, const struct source_config *config,
+		     const struct sink *sink, struct tables *tables, struct source **ret_source,
+		     struct err *err)
 {
 	struct source *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ENOMEM, "no memory to read %s", target->file);
-	snprintf(s->path, sizeof s->path, "%s", strcmp(target->file, "-") ? target->file : "standard input");
+	snprintf(s->path, sizeof s->path, "%s",
+		 strcmp(target->file, "-") ? target->file : "standard input");
 	int rc = stream_open(target->file, &s->im.in, err);
 	if (rc)
 		goto fail;
@@ -136,7 +141,8 @@ static int file_run(struct source *s, struct err *err)
 	im->sink->ops->progress(im->sink->ctx, stream_done(im->in), stream_done(im->in));
 	if (im->skipped) {
 		char text[160];
-		snprintf(text, sizeof text, "%llu lines or records made no sense and were left out, the first at %llu",
+		snprintf(text, sizeof text,
+			 "%llu lines or records made no sense and were left out, the first at %llu",
 			 (unsigned long long)im->skipped, (unsigned long long)im->first_skipped);
 		im->sink->ops->say(im->sink->ctx, text);
 		im->sink->ops->loss(im->sink->ctx, LOSS_BAD_RECORD, im->skipped);
@@ -144,9 +150,11 @@ static int file_run(struct source *s, struct err *err)
 	atomic_store(&s->status.cpu_ns, clock_thread_cpu_ns() - cpu);
 	atomic_store(&s->status.finished, true);
 	if (rc == -EBADMSG)
-		return err_set(err, EBADMSG, "%s: %s; what came before it is shown", s->path, why.msg);
+		return err_set(err, EBADMSG, "%s: %s; what came before it is shown", s->path,
+			       why.msg);
 	if (rc == -ECANCELED)
-		return err_set(err, ECANCELED, "%s: reading was cancelled; what was read is shown", s->path);
+		return err_set(err, ECANCELED, "%s: reading was cancelled; what was read is shown",
+			       s->path);
 	if (rc)
 		return err_set(err, -rc, "%s: %s", s->path, why.msg[0] ? why.msg : strerror(-rc));
 	return 0;
@@ -181,21 +189,24 @@ uint16_t import_event_desc(struct import *im, const struct event_desc *desc)
 	return index;
 }
 
-uint16_t import_event(struct import *im, const char *name, size_t n, enum event_unit unit, bool cpu_time)
+uint16_t import_event(struct import *im, const char *name, size_t n, enum event_unit unit,
+		      bool cpu_time)
 {
 	if (n >= sizeof im->event_names[0])
 		n = sizeof im->event_names[0] - 1;
 	for (uint16_t i = 0; i < im->nevents; i++)
 		if (!strncmp(im->event_names[i], name, n) && !im->event_names[i][n])
 			return i;
-	struct event_desc d = {.unit = unit, .sampled = true, .cpu_time = cpu_time, .leader = im->nevents};
+	struct event_desc d = {
+		.unit = unit, .sampled = true, .cpu_time = cpu_time, .leader = im->nevents};
 	memcpy(d.name, name, n);
 	return import_event_desc(im, &d);
 }
 
 bool import_is_kernel(const char *dso, size_t n)
 {
-	static const char *const starts[] = {"[kernel", "[guest.kernel", "vmlinux", "/boot/vmlinux", "bpf_prog_"};
+	static const char *const starts[] = {"[kernel", "[guest.kernel", "vmlinux", "/boot/vmlinux",
+					     "bpf_prog_"};
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
 		size_t len = strlen(starts[i]);
 		if (n >= len && !memcmp(dso, starts[i], len))
@@ -209,9 +220,9 @@ bool import_is_kernel(const char *dso, size_t n)
 	if (memmem(dso, n, ".ko", 3) && memmem(dso, n, "/modules/", 9))
 		return true;
 	/* "[nf_tables]" is a kernel module, "[vdso]" and "[unknown]" and "[anon]" are not */
-	return n > 2 && dso[0] == '[' && dso[n - 1] == ']' && memcmp(dso, "[vdso", 5) && memcmp(dso, "[unknown", 8) &&
-	       memcmp(dso, "[anon", 5) && memcmp(dso, "[stack", 6) && memcmp(dso, "[heap", 5) &&
-	       memcmp(dso, "[vsyscall", 9) && memcmp(dso, "[JIT", 4);
+	return n > 2 && dso[0] == '[' && dso[n - 1] == ']' && memcmp(dso, "[vdso", 5) &&
+	       memcmp(dso, "[unknown", 8) && memcmp(dso, "[anon", 5) && memcmp(dso, "[stack", 6) &&
+	       memcmp(dso, "[heap", 5) && memcmp(dso, "[vsyscall", 9) && memcmp(dso, "[JIT", 4);
 }
 
 module_id import_module(struct import *im, const char *name, size_t n, bool kernel)
@@ -224,7 +235,8 @@ module_id import_module(struct import *im, const char *name, size_t n, bool kern
 		return id;
 	static const char deleted[] = " (deleted)";
 	size_t len = n;
-	bool gone = len > sizeof deleted && !memcmp(name + len - sizeof deleted + 1, deleted, sizeof deleted - 1);
+	bool gone = len > sizeof deleted &&
+		    !memcmp(name + len - sizeof deleted + 1, deleted, sizeof deleted - 1);
 	if (gone)
 		len -= sizeof deleted - 1;
 	const char *slash = name[0] == '[' ? NULL : memrchr(name, '/', len);
@@ -237,16 +249,21 @@ module_id import_module(struct import *im, const char *name, size_t n, bool kern
 	return id;
 }
 
-frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t addr, str_id file, uint32_t line,
-		      uint32_t flags)
+frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t addr, str_id file,
+		      uint32_t line, uint32_t flags)
 {
-	struct frame f = {.module = module, .flags = flags | FRAME_NAMED, .addr = addr, .name = name, .file = file,
+	struct frame f = {.module = module,
+			  .flags = flags | FRAME_NAMED,
+			  .addr = addr,
+			  .name = name,
+			  .file = file,
 			  .line = line};
 	frame_id id = tables_frame(im->tables, &f);
 	return id ? id : FRAME_UNKNOWN;
 }
 
-void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm, size_t n)
+void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm,
+		 size_t n)
 {
 	str_id id = tables_strn(im->tables, comm, n);
 	uint64_t key = hash_pair((uint64_t)pid, (uint64_t)tid);
@@ -254,7 +271,9 @@ void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, 
 	if (map64_get(&im->tasks, key, &old) && old == id)
 		return;
 	map64_put(&im->tasks, key, id);
-	struct raw_task t = {.time_ns = time_ns, .pid = (pid_t)pid, .tid = (pid_t)tid,
+	struct raw_task t = {.time_ns = time_ns,
+			     .pid = (pid_t)pid,
+			     .tid = (pid_t)tid,
 			     .comm = tables_text(im->tables, id)};
 	im->sink->ops->comm(im->sink->ctx, &t);
 }

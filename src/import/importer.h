@@ -1,5 +1,6 @@
 /*
- * importer: what every reader of recordings gets and implements. One file each, ending in its ops table.
+ * importer: what every reader of recordings gets and implements. One file each, ending in its ops
+ * table.
  */
 #ifndef ALTPTTOP_IMPORTER_H
 #define ALTPTTOP_IMPORTER_H
@@ -23,9 +24,9 @@ struct import {
 	_Atomic bool *stopping;
 	uint16_t nevents;
 	char event_names[EVENT_MAX][96];
-	struct map64 modules; /* hash of a module's name → module_id */
-	struct map64 tasks;   /* (pid, tid) → str_id of the comm last told */
-	uint64_t skipped;     /* lines or records that made no sense: told at the end */
+	struct map64 modules;   /* hash of a module's name → module_id */
+	struct map64 tasks;     /* (pid, tid) → str_id of the comm last told */
+	uint64_t skipped;       /* lines or records that made no sense: told at the end */
 	uint64_t first_skipped; /* where the first of them was */
 	uint64_t ticks;
 };
@@ -34,20 +35,20 @@ struct importer_ops {
 	const char *name; /* "perf script", "Chrome trace": shown as the sampler */
 
 	/*
-	 * How sure is it that a recording begins with these bytes? 0 not at all … 100 certain. @n is at most
-	 * STREAM_PEEK_MAX; text comes as UTF-8 without BOM.
+	 * How sure is it that a recording begins with these bytes? 0 not at all … 100 certain. @n
+	 * is at most STREAM_PEEK_MAX; text comes as UTF-8 without BOM.
 	 */
 	int (*recognise)(const uint8_t *head, size_t n);
 
 	/*
-	 * Deliver everything. 0 done; -ECANCELED when import_go_on said no; -EBADMSG with a sentence saying where
-	 * when the input is damaged (what came before is delivered).
+	 * Deliver everything. 0 done; -ECANCELED when import_go_on said no; -EBADMSG with a
+	 * sentence saying where when the input is damaged (what came before is delivered).
 	 */
 	int (*run)(struct import *im, struct err *err);
 };
 
-extern const struct importer_ops importer_perf_data, importer_perf_script, importer_chrome, importer_pprof,
-	importer_folded;
+extern const struct importer_ops importer_perf_data, importer_perf_script, importer_chrome,
+	importer_pprof, importer_folded;
 
 /* --- help for importers (import.c) --- */
 
@@ -55,18 +56,20 @@ extern const struct importer_ops importer_perf_data, importer_perf_script, impor
 bool import_go_on(struct import *im);
 
 /* Index of the event of this name, announced on first use; UINT16_MAX when there are too many. */
-uint16_t import_event(struct import *im, const char *name, size_t n, enum event_unit unit, bool cpu_time);
+uint16_t import_event(struct import *im, const char *name, size_t n, enum event_unit unit,
+		      bool cpu_time);
 uint16_t import_event_desc(struct import *im, const struct event_desc *desc);
 
 /* The module of this name (MODULE_NAMED, or the kernel's), 0 for an empty name. */
 module_id import_module(struct import *im, const char *name, size_t n, bool kernel);
 
 /* A frame that the recording names. @flags: FRAME_KERNEL, FRAME_INLINED, FRAME_RETURN. */
-frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t addr, str_id file, uint32_t line,
-		      uint32_t flags);
+frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t addr, str_id file,
+		      uint32_t line, uint32_t flags);
 
 /* Tell the sink a thread's name when it is new or changed. */
-void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm, size_t n);
+void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm,
+		 size_t n);
 
 /* A line or record made no sense. */
 void import_skip(struct import *im, uint64_t where);

@@ -1,0 +1,456 @@
+/*
+ * perfscript: `perf script` text, CPU samples with stacks or an instruction or branch trace.
+ *
+ * Runs on the source thread. Lines repeat, so what a line's tail says is remembered by its hash
+ * (bounded); a trace is then one hash, one look-up and the time's digits a line. Taking lines apart
+ * is in scriptline.c.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "import/importer.h"
+#include "import/scriptline.h"
+
+#define MEMO_MAX        (1u << 20)
+#define STACK_MAX       4096
+#define RECOGNISE_LINES 200
+
+struct tail { /* what a trace line says behind its time */
+	struct trace_insn insn;
+	bool nothing;
+};
+
+struct script {
+	struct import *im;
+	bool trace, branch_only;
+	/* the sample being gathered */
+	bool open;
+	struct raw_sample sample;
+	struct {
+		VEC(frame_id)
+	} frames;
+	uint32_t inlined_from; /* first frame that waits for its module: inlined ones come before
+				  their holder */
+	/* what was seen before */
+	struct map64 memo;
+	struct {
+		VEC(struct tail)
+	} tails;
+	struct map64 threads; /* (pid, tid) → dense index of trace_ops.thread */
+	uint32_t nthreads, thread;
+	char prefix[256];
+	size_t prefix_len;
+	uint64_t line_number, time_ns;
+	bool gap;
+};
+
+static bool starts(struct text t, const char *s)
+{
+	size_t n = strlen(s);
+	return t.n >= n && !memcmp(t.s, s, n);
+}
+
+static bool is_error_line(const char *line, size_t n)
+{
+	return n > 23 && memmem(line, n < 40 ? n : 40, "instruction trace error", 23);
+}
+
+static bool empty_line(const char *line, size_t n)
+{
+	while (n && isspace((unsigned char)line[n - 1]))
+		n--;
+	(void)line;
+	return !n;
+}
+
+/* --- samples --- */
+
+static void flush_sample(struct script *s)
+{
+	if (!s->open)
+		return;
+	s->open = false;
+	static const frame_id unknown = FRAME_UNKNOWN;
+	s->sample.frames = s->frames.len ? s->frames.data : &unknown;
+	s->sample.nframes = s->frames.len ? (uint32_t)s->frames.len : 1;
+	s->im->sink->ops->sample(s->im->sink->ctx, &s->sample);
+	s->im->status->samples++;
+}
+
+static frame_id place_frame(struct script *s, const struct script_place *p, module_id module)
+{
+	struct import *im = s->im;
+	bool kernel = p->dso.n ? import_is_kernel(p->dso.s, p->dso.n)
+			       : p->has_ip && p->ip >> 47 == 0x1ffff;
+	if (p->dso.n)
+		module = import_module(im, p->dso.s, p->dso.n, kernel);
+	str_id name = p->symbol.n ? tables_strn(im->tables, p->symbol.s, p->symbol.n)
+				  : tables_str(im->tables, "[unknown]");
+	return import_frame(im, module, name, p->symbol.n ? 0 : p->ip, 0, 0,
+			    (kernel ? FRAME_KERNEL : 0) | (p->inlined ? FRAME_INLINED : 0));
+}
+
+/* Inlined frames name no module: they take that of the frame that holds them, which comes behind
+ * them. */
+static void settle_inlined(struct script *s, frame_id holder)
+{
+	struct tables *t = s->im->tables;
+	for (size_t i = s->inlined_from; i < s->frames.len; i++) {
+		struct frame f = *tables_frame_get(t, s->frames.data[i]);
+		f.module = tables_frame_get(t, holder)->module;
+		s->frames.data[i] = tables_frame(t, &f);
+	}
+}
+
+static void add_frame(struct script *s, frame_id id)
+{
+	if (s->frames.len >= STACK_MAX || !id)
+		return;
+	bool inlined = tables_frame_get(s->im->tables, id)->flags & FRAME_INLINED;
+	if (!inlined && s->inlined_from < s->frames.len)
+		settle_inlined(s, id);
+	if (vec_push(&s->frames, id))
+		return;
+	if (!inlined)
+		s->inlined_from = (uint32_t)s->frames.len;
+}
+
+/* A source line stands behind its frame: the frame becomes one with file and line. */
+static bool add_srcline(struct script *s, const char *line, size_t n)
+{
+	struct text file;
+	uint32_t number;
+	if (!s->frames.len || !script_srcline(line, n, &file, &number))
+		return false;
+	struct frame f = *tables_frame_get(s->im->tables, s->frames.data[s->frames.len - 1]);
+	f.file = tables_strn(s->im->tables, file.s, file.n);
+	f.line = number;
+	s->frames.data[s->frames.len - 1] = tables_frame(s->im->tables, &f);
+	return true;
+}
+
+static void memo_put(struct script *s, uint64_t key, uint32_t value)
+{
+	if (s->memo.count >= MEMO_MAX) {
+		map64_clear(&s->memo);
+		s->tails.len = 0;
+	}
+	map64_put(&s->memo, key, value);
+}
+
+static bool frame_line(struct script *s, const char *line, size_t n)
+{
+	uint64_t key = hash_bytes(line, n);
+	uint32_t id;
+	if (!map64_get(&s->memo, key, &id)) {
+		struct script_place p;
+		if (!script_frame(line, n, &p))
+			return false;
+		id = place_frame(s, &p, 0);
+		memo_put(s, key, id);
+	}
+	add_frame(s, id);
+	return true;
+}
+
+static void open_sample(struct script *s, const struct script_header *h)
+{
+	struct import *im = s->im;
+	flush_sample(s);
+	struct text name = h->event.n ? h->event : (struct text){"samples", 7};
+	bool clock = h->period && (starts(name, "cpu-clock") || starts(name, "task-clock"));
+	uint16_t event = import_event(im, name.s, name.n, clock ? EVENT_NS : EVENT_COUNT, clock);
+	if (event == UINT16_MAX) {
+		import_skip(im, s->line_number);
+		return;
+	}
+	if (h->time_ns != UINT64_MAX)
+		s->time_ns = h->time_ns;
+	int64_t pid = h->pid == -1 ? 0 : h->pid, tid = h->tid == -1 ? pid : h->tid;
+	s->sample = (struct raw_sample){.time_ns = s->time_ns,
+					.pid = (pid_t)pid,
+					.tid = (pid_t)tid,
+					.cpu = h->cpu >= 0 ? (uint32_t)h->cpu : UINT32_MAX,
+					.event = event,
+					.weight = h->period ? h->period : 1};
+	if (h->comm.n)
+		import_comm(im, s->time_ns, pid, tid, h->comm.s, h->comm.n);
+	s->frames.len = s->inlined_from = 0;
+	s->open = true;
+	struct script_place p;
+	struct text before;
+	if (h->rest.n && script_place(h->rest.s, h->rest.n, &p, &before) && p.has_ip &&
+	    (p.dso.n || !before.n))
+		add_frame(s, place_frame(s, &p, 0));
+}
+
+static void sample_line(struct script *s, const char *line, size_t n)
+{
+	if (empty_line(line, n)) {
+		/* A blank line ends a sample; one right behind its header, before any frame, does
+		 * not. */
+		if (s->frames.len)
+			flush_sample(s);
+		return;
+	}
+	if (line[0] == '#')
+		return;
+	if (s->open && frame_line(s, line, n))
+		return;
+	struct script_header h;
+	if (script_header(line, n, &h)) {
+		open_sample(s, &h);
+		return;
+	}
+	if (s->open && add_srcline(s, line, n))
+		return;
+	if (is_error_line(line, n))
+		s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, 1);
+	else if (!(s->open && (line[0] == ' ' || line[0] == '\t')))
+		import_skip(s->im, s->line_number);
+}
+
+/* --- instruction and branch traces --- */
+
+static uint32_t thread_index(struct script *s, const struct script_header *h)
+{
+	uint64_t key = hash_pair((uint64_t)h->pid, (uint64_t)h->tid);
+	uint32_t index;
+	if (!map64_get(&s->threads, key, &index)) {
+		index = s->nthreads++;
+		map64_put(&s->threads, key, index);
+		char comm[64];
+		size_t n = h->comm.n < sizeof comm - 1 ? h->comm.n : sizeof comm - 1;
+		memcpy(comm, h->comm.s ? h->comm.s : "", n);
+		comm[n] = 0;
+		s->im->trace->ops->thread(s->im->trace->ctx, index, h->pid, h->tid, comm);
+	}
+	return index;
+}
+
+static str_id symbol_id(struct script *s, struct text t)
+{
+	return t.n ? tables_strn(s->im->tables, t.s, t.n) : 0;
+}
+
+static struct tail parse_tail(struct script *s, const char *text, size_t n)
+{
+	struct script_header h = {0};
+	struct tail t = {.nothing = true};
+	struct script_branch b;
+	/* The tail is a header's period, event and rest: let the header's own rules take it apart.
+	 */
+	char line[64] = "0/0 0.0: ";
+	size_t lead = strlen(line);
+	char *joined = malloc(lead + n);
+	if (!joined)
+		return t;
+	memcpy(joined, line, lead);
+	memcpy(joined + lead, text, n);
+	if (script_header(joined, lead + n, &h) && script_branch(h.rest.s, h.rest.n, &b)) {
+		struct script_place at = b.at;
+		if (b.kind == INSN_START) {
+			if (b.has_to)
+				at = b.to;
+			else if (b.indented.n && !at.symbol.n &&
+				 !script_place(b.indented.s, b.indented.n, &at, NULL))
+				at = (struct script_place){.symbol = b.indented,
+							   .offset = UINT64_MAX};
+		}
+		bool branches = h.event.n ? !starts(h.event, "instructions") : s->branch_only;
+		t.insn = (struct trace_insn){.ip = at.ip,
+					     .offset = at.offset,
+					     .symbol = symbol_id(s, at.symbol),
+					     .module = symbol_id(s, at.dso),
+					     .kind = b.kind,
+					     .branch_only = branches};
+		t.nothing = false;
+	}
+	free(joined);
+	return t;
+}
+
+/* The time at @p (blanks before it allowed): its end behind the colon, or NULL. */
+static const char *fast_time(const char *p, const char *end, uint64_t *ret_ns)
+{
+	while (p < end && *p == ' ')
+		p++;
+	uint64_t seconds = 0, ns = 0;
+	const char *start = p;
+	while (p < end && (unsigned)(*p - '0') < 10)
+		seconds = seconds * 10 + (uint64_t)(*p++ - '0');
+	if (p == start || p - start > 10 || p == end || *p++ != '.')
+		return NULL;
+	uint64_t scale = 1000000000;
+	while (p < end && (unsigned)(*p - '0') < 10) {
+		ns = ns * 10 + (uint64_t)(*p++ - '0');
+		if ((scale /= 10) == 0)
+			return NULL;
+	}
+	if (p == end || *p != ':' || (p + 1 < end && p[1] != ' ' && p[1] != '\t'))
+		return NULL;
+	*ret_ns = seconds * 1000000000 + ns * scale;
+	return p + 1;
+}
+
+/* Thread and time of a line; where its tail begins, or NULL when it is no trace line. */
+static const char *trace_prefix(struct script *s, const char *line, size_t n)
+{
+	const char *end = line + n, *tail;
+	if (s->prefix_len && n > s->prefix_len && !memcmp(line, s->prefix, s->prefix_len) &&
+	    (tail = fast_time(line + s->prefix_len, end, &s->time_ns)))
+		return tail;
+	struct script_header h;
+	if (!script_header(line, n, &h) || h.time_ns == UINT64_MAX)
+		return NULL;
+	s->thread = thread_index(s, &h);
+	s->time_ns = h.time_ns;
+	/* The time is the first thing behind which the tail can begin: find it again from the left.
+	 */
+	for (const char *p = line; p < end && (p = memchr(p, '.', (size_t)(end - p))); p++) {
+		const char *start = p;
+		uint64_t ns;
+		while (start > line && (unsigned)(start[-1] - '0') < 10)
+			start--;
+		if (!(tail = fast_time(start, end, &ns)) || ns != h.time_ns)
+			continue;
+		s->prefix_len = (size_t)(start - line) < sizeof s->prefix ? (size_t)(start - line)
+									  : 0;
+		memcpy(s->prefix, line, s->prefix_len);
+		return tail;
+	}
+	return NULL;
+}
+
+static int trace_line(struct script *s, const char *line, size_t n)
+{
+	if (!n || line[0] == '#')
+		return 0;
+	const char *tail = is_error_line(line, n) ? NULL : trace_prefix(s, line, n);
+	if (!tail) {
+		if (is_error_line(line, n)) {
+			s->gap = true;
+			s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, 1);
+		} else if (!empty_line(line, n)) {
+			import_skip(s->im, s->line_number);
+		}
+		return 0;
+	}
+	size_t len = (size_t)(line + n - tail);
+	uint64_t key = hash_bytes(tail, len);
+	uint32_t index;
+	if (!map64_get(&s->memo, key, &index)) {
+		struct tail t = parse_tail(s, tail, len);
+		if (s->memo.count >= MEMO_MAX) {
+			map64_clear(&s->memo);
+			s->tails.len = 0;
+		}
+		index = (uint32_t)s->tails.len;
+		if (vec_push(&s->tails, t))
+			return -ENOMEM;
+		map64_put(&s->memo, key, index);
+	}
+	const struct tail *t = &s->tails.data[index];
+	if (t->nothing) {
+		import_skip(s->im, s->line_number);
+		return 0;
+	}
+	struct trace_insn insn = t->insn;
+	insn.time_ns = s->time_ns;
+	insn.thread = s->thread;
+	insn.gap = s->gap;
+	s->gap = false;
+	return s->im->trace->ops->insn(s->im->trace->ctx, &insn);
+}
+
+/* --- which of the two --- */
+
+struct look {
+	unsigned headers, traced, plain, stacked;
+	bool banner;
+};
+
+static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
+{
+	const char *p = (const char *)head, *end = p + n;
+	bool in_sample = false;
+	for (unsigned i = 0; p < end && i < RECOGNISE_LINES; i++) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p);
+		const char *line = p;
+		p = nl ? nl + 1 : end;
+		struct script_header h;
+		struct script_branch b;
+		struct script_place place;
+		if (len && line[0] == '#') {
+			ret_look->banner |= len > 14 && (!memcmp(line, "# captured on", 13) ||
+							 !memcmp(line, "# ========", 10));
+			i--;
+			continue;
+		}
+		if (in_sample && script_frame(line, len, &place)) {
+			ret_look->stacked++;
+			continue;
+		}
+		in_sample = false;
+		if (!script_header(line, len, &h))
+			continue;
+		ret_look->headers++;
+		in_sample = true;
+		if (!script_branch(h.rest.s, h.rest.n, &b))
+			continue;
+		if (b.known)
+			ret_look->traced++;
+		else
+			ret_look->plain++;
+	}
+}
+
+static int script_recognise(const uint8_t *head, size_t n)
+{
+	struct look look = {0};
+	if (!n || memchr(head, 0, n < 512 ? n : 512) || head[0] == '{')
+		return 0;
+	look_at(head, n, &look);
+	return look.headers && look.banner ? 95 : look.headers ? 70 : look.banner ? 30 : 0;
+}
+
+static int script_run(struct import *im, struct err *err)
+{
+	struct script s = {.im = im, .thread = 0};
+	const uint8_t *head;
+	size_t n = stream_peek(im->in, 64 << 10, &head);
+	struct look look = {0};
+	look_at(head, n, &look);
+	s.trace = im->trace && look.traced && !look.stacked;
+	s.branch_only = !look.plain;
+	map64_init(&s.memo);
+	map64_init(&s.threads);
+	int rc = s.trace ? im->trace->ops->begin(im->trace->ctx, TRACE_INSNS) : 0;
+	char *line;
+	size_t len;
+	while (!rc && stream_line(im->in, &line, &len)) {
+		s.line_number++;
+		if (!import_go_on(im))
+			rc = -ECANCELED;
+		else if (s.trace)
+			rc = trace_line(&s, line, len);
+		else
+			sample_line(&s, line, len);
+	}
+	flush_sample(&s);
+	if (s.trace) {
+		int end = im->trace->ops->end(im->trace->ctx, err);
+		rc = rc ? rc : end;
+	}
+	map64_fini(&s.memo);
+	map64_fini(&s.threads);
+	vec_fini(&s.frames);
+	vec_fini(&s.tails);
+	return rc;
+}
+
+const struct importer_ops importer_perf_script = {"perf script", script_recognise, script_run};

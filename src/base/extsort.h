@@ -1,8 +1,8 @@
 /*
  * extsort: sort any number of fixed-size records in bounded memory.
  *
- * Records gather in memory up to a cap; beyond it sorted runs go to one unlinked temporary file and are merged
- * while reading. The order of equal records is kept. One thread.
+ * Records gather in memory up to a cap; beyond it sorted runs go to one unlinked temporary file and
+ * are merged while reading. The order of equal records is kept. One thread.
  */
 #ifndef ALTPTTOP_EXTSORT_H
 #define ALTPTTOP_EXTSORT_H
@@ -15,12 +15,13 @@ struct extsort;
 
 typedef int (*extsort_compare)(const void *a, const void *b);
 
-/* Records of @size bytes (a multiple of 8, at most 64); at most @cap_bytes of them in memory. NULL: no memory. */
+/* Records of @size bytes (a multiple of 8, at most 64); at most @cap_bytes of them in memory. NULL:
+ * no memory. */
 struct extsort *extsort_new(size_t size, size_t cap_bytes, extsort_compare compare);
 void extsort_free(struct extsort *x);
 
 int extsort_add(struct extsort *x, const void *record); /* -ENOMEM, -ENOSPC, -EIO */
-int extsort_finish(struct extsort *x);                  /* no more will come: sort what is in memory */
+int extsort_finish(struct extsort *x); /* no more will come: sort what is in memory */
 
 /* Records in order, after extsort_finish. NULL: the end. Good until the next call. */
 const void *extsort_next(struct extsort *x);

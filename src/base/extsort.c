@@ -1,9 +1,10 @@
 /*
- * extsort: merge sort in memory, sorted runs on disk beyond the cap, merged by a binary heap while reading.
+ * extsort: merge sort in memory, sorted runs on disk beyond the cap, merged by a binary heap while
+ * reading.
  *
  * Each run is read back through a block of its own, so memory is the cap plus one block a run.
  */
-#include "trace/extsort.h"
+#include "base/extsort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,12 +65,14 @@ void extsort_free(struct extsort *x)
 	free(x);
 }
 
-/* Bottom-up merge sort, stable; starts from already sorted stretches, so sorted input costs one pass. */
+/* Bottom-up merge sort, stable; starts from already sorted stretches, so sorted input costs one
+ * pass. */
 static int sort_memory(struct extsort *x)
 {
 	size_t n = x->len, size = x->size;
 	size_t ordered = 1;
-	while (ordered < n && x->compare(x->data + (ordered - 1) * size, x->data + ordered * size) <= 0)
+	while (ordered < n &&
+	       x->compare(x->data + (ordered - 1) * size, x->data + ordered * size) <= 0)
 		ordered++;
 	if (ordered >= n)
 		return 0;
@@ -78,16 +81,19 @@ static int sort_memory(struct extsort *x)
 	uint8_t *from = x->data, *to = x->spare;
 	for (size_t width = 1; width < n; width *= 2) {
 		for (size_t lo = 0; lo < n; lo += 2 * width) {
-			size_t mid = lo + width < n ? lo + width : n, hi = lo + 2 * width < n ? lo + 2 * width : n;
-			if (mid == hi || x->compare(from + (mid - 1) * size, from + mid * size) <= 0) {
+			size_t mid = lo + width < n ? lo + width : n,
+			       hi = lo + 2 * width < n ? lo + 2 * width : n;
+			if (mid == hi ||
+			    x->compare(from + (mid - 1) * size, from + mid * size) <= 0) {
 				memcpy(to + lo * size, from + lo * size, (hi - lo) * size);
 				continue;
 			}
 			size_t a = lo, b = mid, o = lo;
 			while (a < mid && b < hi)
 				memcpy(to + o++ * size,
-				       x->compare(from + a * size, from + b * size) <= 0 ? from + a++ * size
-											  : from + b++ * size,
+				       x->compare(from + a * size, from + b * size) <= 0
+					       ? from + a++ * size
+					       : from + b++ * size,
 				       size);
 			memcpy(to + o * size, from + a * size, (mid - a) * size);
 			o += mid - a;

@@ -1,0 +1,198 @@
+/*
+ * nest: one list of open spans a thread. Usually it is a stack; overlapping spans make it a little
+ * more.
+ *
+ * Open spans whose end has passed are closed from the top; one that still runs keeps those below it
+ * open, which costs a slot until it ends. Depth is capped, so that a hostile file costs memory by
+ * its length only.
+ */
+#include "trace/nest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+#define DEPTH_MAX 65536
+#define NONE      UINT32_MAX
+
+struct open_span {
+	struct trace_span span;
+	int64_t end_ns;
+	uint64_t children, child_ns;
+	uint32_t parent; /* place in the thread's list */
+	uint32_t depth;
+	bool leaf_children;
+	struct {
+		VEC(str_id)
+	} names; /* unique names of children, sorted */
+};
+
+struct thread {
+	VEC(struct open_span)
+};
+
+struct nest {
+	int (*report)(void *ctx, const struct nested *n);
+	void *ctx;
+	struct {
+		VEC(struct thread)
+	} threads;
+	struct {
+		VEC(str_id)
+	} path;
+	uint64_t overlaps;
+};
+
+struct nest *nest_new(int (*report)(void *ctx, const struct nested *n), void *ctx)
+{
+	struct nest *n = calloc(1, sizeof *n);
+	if (n) {
+		n->report = report;
+		n->ctx = ctx;
+	}
+	return n;
+}
+
+void nest_free(struct nest *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->threads.len; i++) {
+		/* closed slots keep their list of names for the next span that lands there */
+		for (size_t k = 0; k < n->threads.data[i].cap; k++)
+			free(n->threads.data[i].data[k].names.data);
+		free(n->threads.data[i].data);
+	}
+	vec_fini(&n->threads);
+	vec_fini(&n->path);
+	free(n);
+}
+
+/* Add to the sorted set of names. -ENOMEM. */
+static int add_name(struct open_span *o, str_id name)
+{
+	size_t lo = 0, hi = o->names.len;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (o->names.data[mid] == name)
+			return 0;
+		if (o->names.data[mid] < name)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	int rc = vec_push(&o->names, name);
+	if (rc)
+		return rc;
+	for (size_t i = o->names.len - 1; i > lo; i--)
+		o->names.data[i] = o->names.data[i - 1];
+	o->names.data[lo] = name;
+	return 0;
+}
+
+static int close_top(struct nest *n, struct thread *t)
+{
+	struct open_span *o = &t->data[t->len - 1];
+	n->path.len = 0;
+	for (uint32_t i = (uint32_t)t->len - 1; i != NONE; i = t->data[i].parent) {
+		int rc = vec_push(&n->path, t->data[i].span.name);
+		if (rc)
+			return rc;
+	}
+	if (o->parent != NONE && o->children)
+		t->data[o->parent].leaf_children = false;
+	struct nested d = {.span = o->span,
+			   .children = o->children,
+			   .unique_children = (uint32_t)o->names.len,
+			   .leaf_children = o->children && o->leaf_children,
+			   .self_ns = o->span.dur_ns > o->child_ns ? o->span.dur_ns - o->child_ns
+								   : 0,
+			   .depth = o->depth,
+			   .path = n->path.data};
+	t->len--;
+	return n->report(n->ctx, &d);
+}
+
+static int thread_of(struct nest *n, uint32_t index)
+{
+	while (n->threads.len <= index) {
+		struct thread empty = {0};
+		int rc = vec_push(&n->threads, empty);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Room for one more open span; slots beyond len keep their names' memory. */
+static int open_slot(struct thread *t, struct open_span **ret_slot)
+{
+	size_t before = t->cap;
+	int rc = vec_reserve(t, t->len + 1);
+	if (rc)
+		return rc;
+	for (size_t i = before; i < t->cap; i++)
+		t->data[i] = (struct open_span){0};
+	*ret_slot = &t->data[t->len];
+	return 0;
+}
+
+int nest_add(struct nest *n, const struct trace_span *s)
+{
+	int rc = thread_of(n, s->thread);
+	if (rc)
+		return rc;
+	struct thread *t = &n->threads.data[s->thread];
+	while (!rc && t->len && t->data[t->len - 1].end_ns <= s->start_ns)
+		rc = close_top(n, t);
+	if (rc)
+		return rc;
+	int64_t end;
+	if (s->dur_ns > INT64_MAX || __builtin_add_overflow(s->start_ns, (int64_t)s->dur_ns, &end))
+		end = INT64_MAX;
+	uint32_t parent = t->len ? (uint32_t)t->len - 1 : NONE;
+	bool overlapped = false;
+	while (parent != NONE &&
+	       (t->data[parent].end_ns < end || t->data[parent].end_ns <= s->start_ns)) {
+		overlapped |= t->data[parent].end_ns > s->start_ns;
+		parent = t->data[parent].parent;
+	}
+	n->overlaps += overlapped;
+	if (t->len >= DEPTH_MAX)
+		return -E2BIG;
+	struct open_span *o;
+	if ((rc = open_slot(t, &o)))
+		return rc;
+	o->span = *s;
+	o->end_ns = end;
+	o->children = o->child_ns = 0;
+	o->parent = parent;
+	o->depth = parent == NONE ? 0 : t->data[parent].depth + 1;
+	o->leaf_children = true;
+	o->names.len = 0;
+	t->len++;
+	if (parent == NONE)
+		return 0;
+	struct open_span *p = &t->data[parent];
+	p->children++;
+	if (__builtin_add_overflow(p->child_ns, s->dur_ns, &p->child_ns))
+		p->child_ns = UINT64_MAX;
+	return add_name(p, s->name);
+}
+
+int nest_finish(struct nest *n)
+{
+	for (size_t i = 0; i < n->threads.len; i++)
+		while (n->threads.data[i].len) {
+			int rc = close_top(n, &n->threads.data[i]);
+			if (rc)
+				return rc;
+		}
+	return 0;
+}
+
+uint64_t nest_overlaps(const struct nest *n)
+{
+	return n->overlaps;
+}

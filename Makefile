@@ -100,6 +100,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/libaltpttop.a
 	$(CC) $(ALL_CFLAGS) $(FUZZ_LINK) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a $(LIBS)
 
 programs: $(PROGRAMS)
+tests-built: $(UNIT) $(SCREEN)
 unit: $(UNIT) $(SCREEN)
 	@tests/run $^
 check:
@@ -167,7 +168,7 @@ help:
 	@echo 'make install    PREFIX=/usr/local DESTDIR=;  make uninstall; make clean'
 	@echo 'variables       CC CXX CFLAGS LDFLAGS WERROR O (build directory) SANITIZE SYSROOT'
 
-.PHONY: all need programs unit check check-built live asan tsan lint fuzz fuzz-built pmu-check bench
+.PHONY: all need programs tests-built unit check check-built live asan tsan lint fuzz fuzz-built pmu-check bench
 .PHONY: deps demo install uninstall clean help
 .SECONDARY:
 -include $(OBJECTS:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

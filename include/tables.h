@@ -121,9 +121,9 @@ tables_generation(const struct tables *t); /* grows with every tables_resolve: c
 
 /* One life of one thread. */
 struct task {
-	pid_t pid, tid; /* tid 0: the process as a whole, or threads too many to tell apart */
-	uint64_t born_ns;         /* CLOCK_MONOTONIC when first seen (or the recording's clock) */
-	_Atomic str_id comm;      /* current name */
+	pid_t pid, tid;      /* tid 0: the process as a whole, or threads too many to tell apart */
+	uint64_t born_ns;    /* CLOCK_MONOTONIC when first seen (or the recording's clock) */
+	_Atomic str_id comm; /* current name */
 	_Atomic uint64_t gone_ns; /* 0 while it lives */
 };
 

@@ -1,0 +1,35 @@
+#!/bin/bash
+# Both compilers build everything without a warning; clang-tidy has nothing to say (.clang-tidy).
+cd "$(dirname "$0")/../.." && . tests/tap.sh
+jobs=$(nproc)
+[ "$jobs" -gt 4 ] && jobs=4
+cache=$(command -v ccache)
+
+build() { # COMPILER DIRECTORY
+	make -s -j"$jobs" O="$2" CC="${cache:+ccache }$1" WERROR=-Werror all tests-built
+}
+
+tidy() {
+	local flags
+	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild/gen -DALTPTTOP_VERSION=\"0\"
+		-DALTPTTOP_DATADIR=\"/usr/share\" $(pkg-config --cflags \
+		ncursesw libelf libdw libprotobuf-c yajl capstone inih)"
+	find src ui -name '*.c' ! -path 'src/agent/*' | sort |
+		xargs -P "$jobs" -n 4 sh -c 'clang-tidy --quiet "$@" -- '"$flags"' 2>&1 |
+			grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header" | grep . &&
+			exit 1; exit 0' tidy
+}
+
+for compiler in gcc clang; do
+	if command -v $compiler >/dev/null; then
+		check "$compiler builds without a warning" build $compiler build-$compiler
+	else
+		skip "$compiler builds without a warning" "$compiler is not installed"
+	fi
+done
+if command -v clang-tidy >/dev/null; then
+	check "clang-tidy is content" tidy
+else
+	skip "clang-tidy is content" "clang-tidy is not installed"
+fi
+done_testing

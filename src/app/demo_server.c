@@ -84,8 +84,7 @@ STEP size_t make_body(struct demo_thread *t, char *out, unsigned depth)
 			out[n++] = ',';
 		n += make_body(t, out + n, depth - 1);
 	}
-	memcpy(out + n, "]}", 3);
-	return n + 2;
+	return n + (size_t)sprintf(out + n, "]}");
 }
 
 STEP size_t read_request(struct demo_thread *t)

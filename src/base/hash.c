@@ -92,8 +92,9 @@ static int grow(struct map64 *m)
 		bigger.keys[to] = m->keys[i];
 		bigger.values[to] = m->values[i];
 	}
-	map64_fini(m);
+	struct map64 old = *m;
 	*m = bigger;
+	map64_fini(&old);
 	return 0;
 }
 

@@ -86,14 +86,14 @@ static void add_specials(struct tables *t)
 
 	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
 		str_id name = tables_str(t, names[i]);
-		frame_id frame = tables_frame(
-			t, &(struct frame){.module = module, .flags = FRAME_NAMED, .name = name});
-		func_id func = tables_func(t, &(struct func){.module = module,
-							     .flags = FUNC_SPECIAL,
-							     .raw = name,
-							     .name = name,
-							     .shown = name});
-		tables_resolve(t, frame, &(struct loc_line){.func = func}, 1);
+		struct frame frame = {.module = module, .flags = FRAME_NAMED, .name = name};
+		struct func func = {.module = module,
+				    .flags = FUNC_SPECIAL,
+				    .raw = name,
+				    .name = name,
+				    .shown = name};
+		struct loc_line line = {.func = tables_func(t, &func)};
+		tables_resolve(t, tables_frame(t, &frame), &line, 1);
 	}
 }
 

@@ -11,12 +11,12 @@ build() { # COMPILER DIRECTORY
 
 tidy() {
 	local flags
-	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild/gen -DALTPTTOP_VERSION=\"0\"
-		-DALTPTTOP_DATADIR=\"/usr/share\" $(pkg-config --cflags \
-		ncursesw libelf libdw libprotobuf-c yajl capstone inih)"
+	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild-gcc/gen -DALTPTTOP_VERSION=0"
+	flags="$flags -DALTPTTOP_DATADIR=0 $(pkg-config --cflags ncursesw libelf libdw libprotobuf-c \
+		yajl capstone inih)"
 	find src ui -name '*.c' ! -path 'src/agent/*' | sort |
-		xargs -P "$jobs" -n 4 sh -c 'clang-tidy --quiet "$@" -- '"$flags"' 2>&1 |
-			grep -vE "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header" | grep . &&
+		xargs -P "$jobs" -n 4 sh -c 'clang-tidy --quiet --use-color=false "$@" -- '"$flags"' 2>&1 </dev/null |
+			grep -vE "^[0-9]+ (warnings?|errors?) .*generated|^Suppressed|^Use -header" | grep . &&
 			exit 1; exit 0' tidy
 }
 

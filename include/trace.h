@@ -72,11 +72,12 @@ struct trace_sink {
  */
 struct analysis_row {
 	str_id name;
-	str_id second;        /* module, or source position of the start; 0 none */
-	str_id third;         /* edge: source position of the end; its kind; 0 none */
-	uint64_t first, last; /* edge: addresses */
-	double share;         /* of the analysis' whole time, 0…1 */
-	uint32_t flags;       /* enum row_flag */
+	str_id second;                    /* module, or source position of the start; 0 none */
+	str_id third;                     /* edge: its kind; 0 none */
+	uint64_t first, last;             /* edge: addresses */
+	frame_id first_frame, last_frame; /* edge: to be resolved to source lines; 0 none */
+	double share;                     /* of the analysis' whole time, 0…1 */
+	uint32_t flags;                   /* enum row_flag */
 };
 
 struct analysis {

@@ -60,6 +60,9 @@ struct thread {
 	struct {
 		VEC(frame_id)
 	} frames; /* outermost first */
+	struct {
+		VEC(uint32_t)
+	} nodes; /* where in paths each frame's caller is */
 };
 
 struct pass {
@@ -185,6 +188,9 @@ static int enter(void *ctx, uint32_t thread, uint32_t func, uint32_t depth)
 	struct function *f = &p->functions.data[func];
 	f->calls++;
 	f->depths += depth - 1;
+	rc = vec_push(&t->nodes, t->node);
+	if (rc)
+		return rc;
 	t->node = paths_child(p->paths, t->node, func);
 	paths_call(p->paths, t->node);
 	chrome_event(p, thread, func, 'B');
@@ -203,7 +209,8 @@ static int leave(void *ctx, uint32_t thread, uint32_t func, uint32_t depth)
 		p->functions.data[func].time_ns += t->time_ns - t->active.data[index].time_ns;
 	}
 	t->frames.len -= t->frames.len > 0;
-	t->node = paths_parent(p->paths, t->node);
+	if (t->nodes.len)
+		t->node = t->nodes.data[--t->nodes.len];
 	chrome_event(p, thread, func, 'E');
 	return rc;
 }
@@ -222,6 +229,7 @@ static void cache_close(struct pass *p)
 		map64_fini(&p->threads.data[i].active_of);
 		vec_fini(&p->threads.data[i].active);
 		vec_fini(&p->threads.data[i].frames);
+		vec_fini(&p->threads.data[i].nodes);
 	}
 	vec_fini(&p->threads);
 	vec_fini(&p->functions);

@@ -66,11 +66,6 @@ uint32_t paths_child(struct paths *p, uint32_t node, uint32_t func)
 	return child;
 }
 
-uint32_t paths_parent(const struct paths *p, uint32_t node)
-{
-	return p->data[node].parent;
-}
-
 void paths_call(struct paths *p, uint32_t node)
 {
 	p->data[node].calls++;

@@ -15,8 +15,7 @@ struct paths *paths_new(void);
 void paths_free(struct paths *p);
 
 uint32_t paths_child(struct paths *p, uint32_t node,
-		     uint32_t func); /* 0 is the root; made when new */
-uint32_t paths_parent(const struct paths *p, uint32_t node);
+		     uint32_t func);             /* 0 is the root; made when new */
 void paths_call(struct paths *p, uint32_t node); /* one more entry */
 void paths_add(struct paths *p, uint32_t node, uint64_t insns, uint64_t time_ns); /* its own */
 

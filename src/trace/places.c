@@ -61,8 +61,8 @@ static int read_file(const char *path, char **ret_text, size_t *ret_len, struct 
 
 int places_new(const char *path, struct tables *tables, struct places **ret_places, struct err *err)
 {
-	char *text;
-	size_t len;
+	char *text = NULL;
+	size_t len = 0;
 	int rc = read_file(path, &text, &len, err);
 	if (rc)
 		return rc;

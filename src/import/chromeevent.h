@@ -1,0 +1,36 @@
+/*
+ * chromeevent: what one Chrome Trace event means, once its keys are known. Feeds spans and thread
+ * names.
+ *
+ * Format: "Trace Event Format" (Google). ts and dur are microseconds as decimal text, kept as exact
+ * nanoseconds.
+ */
+#ifndef ALTPTTOP_CHROMEEVENT_H
+#define ALTPTTOP_CHROMEEVENT_H
+
+#include "import/importer.h"
+#include "import/scriptline.h"
+
+struct chrome_value { /* number or string, as text in the caller's buffer */
+	char text[64];
+	uint8_t n;
+	bool known, string;
+};
+
+struct chrome_event {
+	char phase; /* 0 none */
+	struct chrome_value ts, dur, pid, tid;
+	str_id name, args_name;
+};
+
+struct chrome_events;
+
+struct chrome_events *chrome_events_new(struct import *im);
+void chrome_events_free(struct chrome_events *c);
+int chrome_events_add(struct chrome_events *c, const struct chrome_event *e); /* 0 or -errno */
+int chrome_events_finish(struct chrome_events *c); /* deliver what waits, say what was left out */
+
+/* "12.3456" µs → 12346 ns, half up. False: not a number, or too large. */
+bool chrome_ns(const char *s, size_t n, int64_t *ret_ns);
+
+#endif

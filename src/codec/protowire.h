@@ -1,0 +1,41 @@
+/*
+ * protowire: walking protobuf wire format without copying. Encoding:
+ * protobuf.dev/programming-guides/encoding.
+ *
+ * A message is a range of bytes; every length is checked against it. For messages too large to
+ * unpack into objects first. Any thread.
+ */
+#ifndef ALTPTTOP_PROTOWIRE_H
+#define ALTPTTOP_PROTOWIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wire {
+	const uint8_t *at, *end;
+	bool damaged; /* a field did not fit: reading ended there */
+};
+
+struct wire_field {
+	uint32_t number;
+	uint8_t type;        /* 0 varint, 1 fixed64, 2 bytes, 5 fixed32 */
+	uint64_t value;      /* types 0, 1, 5 */
+	const uint8_t *data; /* type 2 */
+	size_t len;
+};
+
+static inline struct wire wire_of(const uint8_t *data, size_t len)
+{
+	return (struct wire){data, data + len, false};
+}
+
+bool wire_varint(struct wire *w, uint64_t *ret_value);
+bool wire_next(struct wire *w, struct wire_field *ret_field); /* false: the end, or damage */
+
+/*
+ * A repeated integer field, packed or not: calls @add for each value in @f. False: damaged.
+ */
+bool wire_each(const struct wire_field *f, bool (*add)(void *ctx, uint64_t value), void *ctx);
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * folded: folded stacks, "outermost;…;innermost COUNT" a line, as stackcollapse and its relatives
+ * write them.
+ *
+ * Counts may be fractional. Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames.
+ * Lines that are no stacks are counted, lines that begin with # are remarks. Source thread.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "import/importer.h"
+
+#define FRACTION 1e6 /* fractional counts are kept to six decimals */
+
+struct folded {
+	struct import *im;
+	struct map64 memo; /* hash of a frame's text → frame_id */
+	struct {
+		VEC(frame_id)
+	} frames;
+	uint16_t event;
+	double scale; /* weights a count */
+};
+
+/* The count at the line's end; where the stack ends. */
+static bool split_count(const char *line, size_t n, size_t *ret_stack, double *ret_count,
+			bool *ret_fraction)
+{
+	while (n && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+		n--;
+	size_t i = n;
+	bool point = false;
+	while (i && ((unsigned)(line[i - 1] - '0') < 10 || (line[i - 1] == '.' && !point)))
+		point |= line[--i] == '.';
+	if (i == n || !i || (line[i - 1] != ' ' && line[i - 1] != '\t') || line[i] == '.' ||
+	    line[n - 1] == '.' || n - i > 30)
+		return false;
+	char number[32];
+	memcpy(number, line + i, n - i);
+	number[n - i] = 0;
+	*ret_count = strtod(number, NULL);
+	*ret_fraction = point;
+	while (i && (line[i - 1] == ' ' || line[i - 1] == '\t'))
+		i--;
+	*ret_stack = i;
+	return i > 0 && isfinite(*ret_count) && *ret_count < 1e15;
+}
+
+static frame_id frame_of(struct folded *f, const char *s, size_t n)
+{
+	static const struct {
+		const char *suffix;
+		uint32_t flags;
+	} suffixes[] = {{"_[k]", FRAME_KERNEL}, {"_[i]", FRAME_INLINED}, {"_[j]", 0}};
+	uint64_t key = hash_bytes(s, n);
+	uint32_t id;
+	if (map64_get(&f->memo, key, &id))
+		return id;
+	uint32_t flags = 0;
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && n > 4; i++)
+		if (!memcmp(s + n - 4, suffixes[i].suffix, 4)) {
+			flags = suffixes[i].flags;
+			n -= 4;
+			break;
+		}
+	id = import_frame(f->im, 0, tables_strn(f->im->tables, s, n), 0, 0, 0, flags);
+	map64_put(&f->memo, key, id);
+	return id;
+}
+
+static int add_stack(struct folded *f, const char *line, size_t n, double count)
+{
+	f->frames.len = 0;
+	for (size_t end = n;;) {
+		const char *semicolon = memrchr(line, ';', end);
+		size_t start = semicolon ? (size_t)(semicolon - line) + 1 : 0;
+		if (end > start && vec_push(&f->frames, frame_of(f, line + start, end - start)))
+			return -ENOMEM;
+		if (!semicolon)
+			break;
+		end = start - 1;
+	}
+	struct raw_sample s = {.cpu = UINT32_MAX,
+			       .event = f->event,
+			       .weight = (uint64_t)llround(count * f->scale),
+			       .hits = count < 1 ? 1 : (uint64_t)llround(count),
+			       .frames = f->frames.data,
+			       .nframes = (uint32_t)f->frames.len};
+	if (f->frames.len && count > 0)
+		f->im->sink->ops->sample(f->im->sink->ctx, &s);
+	return 0;
+}
+
+struct look {
+	unsigned lines, good, stacks;
+	bool fractions;
+};
+
+static struct look look_at(const uint8_t *head, size_t n, bool whole)
+{
+	struct look l = {0};
+	const char *p = (const char *)head, *end = p + n;
+	while (p < end && l.lines < 1000) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p), stack;
+		if (len && p[len - 1] == '\r')
+			len--;
+		double count;
+		bool fraction;
+		if (!nl && !whole)
+			break;
+		if (len && p[0] != '#') {
+			l.lines++;
+			if (split_count(p, len, &stack, &count, &fraction)) {
+				l.good++;
+				l.stacks += memchr(p, ';', stack) != NULL;
+				l.fractions |= fraction;
+			}
+		}
+		p = nl ? nl + 1 : end;
+	}
+	return l;
+}
+
+static int folded_recognise(const uint8_t *head, size_t n)
+{
+	if (!n || memchr(head, 0, n < 4096 ? n : 4096) || head[0] == '{' || head[0] == '[')
+		return 0;
+	struct look l = look_at(head, n, n < 64 << 10);
+	if (!l.good || l.good * 3 < l.lines)
+		return 0;
+	return l.stacks ? 60 : 30;
+}
+
+static int folded_run(struct import *im, struct err *err)
+{
+	struct folded f = {.im = im};
+	const uint8_t *head;
+	size_t n = stream_peek(im->in, STREAM_PEEK_MAX, &head);
+	struct look l = look_at(head, n, true);
+	f.scale = l.fractions ? FRACTION : 1;
+	struct event_desc d = {
+		.name = "samples", .sampled = true, .scale = l.fractions ? 1 / FRACTION : 0};
+	f.event = import_event_desc(im, &d);
+	map64_init(&f.memo);
+	char *line;
+	size_t len, stack;
+	uint64_t number = 0;
+	double count;
+	bool fraction;
+	int rc = 0;
+	while (!rc && stream_line(im->in, &line, &len)) {
+		number++;
+		if (!import_go_on(im))
+			rc = -ECANCELED;
+		else if (!len || line[0] == '#')
+			continue;
+		else if (split_count(line, len, &stack, &count, &fraction))
+			rc = add_stack(&f, line, stack, count);
+		else
+			import_skip(im, number);
+	}
+	if (rc == -ENOMEM)
+		err_set(err, ENOMEM, "no memory at line %llu", (unsigned long long)number);
+	map64_fini(&f.memo);
+	vec_fini(&f.frames);
+	return rc;
+}
+
+const struct importer_ops importer_folded = {"folded stacks", folded_recognise, folded_run};

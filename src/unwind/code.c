@@ -1,0 +1,130 @@
+/*
+ * code: recognises the handful of instruction sequences that matter to unwinding.
+ *
+ * Whoever asks has no better source: assembly without CFI, JIT stubs, C libraries built without.
+ * Encodings: Intel SDM volume 2, Arm ARM C6. Pure functions.
+ */
+#include "unwind/code.h"
+
+#include <string.h>
+
+static bool starts(const uint8_t *at, size_t size, const char *bytes, size_t n)
+{
+	return size >= n && memcmp(at, bytes, n) == 0;
+}
+#define STARTS(at, size, bytes) starts(at, size, bytes, sizeof(bytes) - 1)
+
+static uint32_t insn(const uint8_t *at)
+{
+	uint32_t v;
+	memcpy(&v, at, sizeof v);
+	return v;
+}
+
+bool code_is_sigreturn(enum arch arch, const uint8_t *at, size_t size)
+{
+	if (arch == ARCH_X86_64)
+		return STARTS(at, size, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05") || /* mov $15,%rax */
+		       STARTS(at, size, "\xb8\x0f\0\0\0\x0f\x05");           /* mov $15,%eax */
+	if (arch == ARCH_AARCH64) /* mov x8, #139; svc #0 */
+		return STARTS(at, size, "\x68\x11\x80\xd2\x01\0\0\xd4");
+	return false;
+}
+
+/* A load of 60 into eax or edx (glibc keeps it there round its loop), or al, then syscall soon. */
+static bool x86_exits(const uint8_t *at, size_t size)
+{
+	for (size_t k = 0; k + 2 <= size; k++) {
+		bool loads = STARTS(at + k, size - k, "\xb8\x3c\0\0\0") ||
+			     STARTS(at + k, size - k, "\xba\x3c\0\0\0") ||
+			     STARTS(at + k, size - k, "\xb0\x3c") ||
+			     STARTS(at + k, size - k, "\x6a\x3c\x58");
+		for (size_t s = k + 2; loads && s + 2 <= size && s < k + 24; s++)
+			if (STARTS(at + s, size - s, "\x0f\x05"))
+				return true;
+	}
+	return false;
+}
+
+static bool aarch64_exits(const uint8_t *at, size_t size)
+{
+	for (size_t k = 0; k + 4 <= size; k += 4) {
+		if (insn(at + k) != 0xd2800ba8 && insn(at + k) != 0x52800ba8) /* mov x8|w8, #93 */
+			continue;
+		for (size_t s = k + 4; s + 4 <= size && s < k + 24; s += 4)
+			if (insn(at + s) == 0xd4000001) /* svc #0 */
+				return true;
+	}
+	return false;
+}
+
+bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size)
+{
+	if (arch == ARCH_X86_64)
+		return x86_exits(at, size);
+	return arch == ARCH_AARCH64 && aarch64_exits(at, size);
+}
+
+#define PROLOGUE 48 /* bytes of a function's start in which its frame is made (Go checks first) */
+
+bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size)
+{
+	if (size > PROLOGUE)
+		size = PROLOGUE;
+	if (arch == ARCH_X86_64) {
+		for (size_t k = 0; k + 4 <= size; k++) /* push %rbp; mov %rsp,%rbp, two encodings */
+			if (STARTS(at + k, size - k, "\x55\x48\x89\xe5") ||
+			    STARTS(at + k, size - k, "\x55\x48\x8b\xec"))
+				return true;
+	} else if (arch == ARCH_AARCH64) {
+		for (size_t k = 0; k + 4 <= size; k += 4) {
+			if ((insn(at + k) & 0xffc003ff) == 0x910003fd) /* add x29, sp, #n */
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool x86_guess(const uint8_t *at, size_t size, size_t before, struct row *ret_row)
+{
+	struct row row = {.cfa = ROW_SP, .cfa_off = 8, .ra_off = -8};
+	bool fresh = STARTS(at, size, "\x55") ||             /* push %rbp */
+		     STARTS(at, size, "\xc3") ||             /* ret */
+		     STARTS(at, size, "\xf3\xc3") ||         /* rep ret */
+		     STARTS(at, size, "\xf3\x0f\x1e\xfa") || /* endbr64 */
+		     STARTS(at, size, "\xff\x25") ||         /* jmp *slot(%rip): PLT */
+		     STARTS(at, size, "\xf2\xff\x25") ||     /* bnd jmp */
+		     STARTS(at, size, "\x68");               /* push $n: PLT, not bound yet */
+	bool pushed = before >= 1 && at[-1] == 0x55 &&       /* mov %rsp,%rbp after the push */
+		      (STARTS(at, size, "\x48\x89\xe5") || STARTS(at, size, "\x48\x8b\xec"));
+	if (pushed) {
+		row.cfa_off = 16;
+		row.flags = ROW_FP_SAVED;
+		row.fp_off = -16;
+	}
+	if (fresh || pushed)
+		*ret_row = row;
+	return fresh || pushed;
+}
+
+static bool aarch64_guess(const uint8_t *at, size_t size, struct row *ret_row)
+{
+	if (size < 4)
+		return false;
+	uint32_t i = insn(at);
+	bool fresh = i == 0xd65f03c0 ||                    /* ret */
+		     (i & 0xffc07fff) == 0xa9807bfd ||     /* stp x29, x30, [sp, #-n]! */
+		     i == 0xd503233f || i == 0xd503237f || /* paciasp, pacibsp */
+		     (i & 0xffffff3f) == 0xd503241f;       /* bti */
+	if (fresh)
+		*ret_row = (struct row){.cfa = ROW_SP, .flags = ROW_RA_REG};
+	return fresh;
+}
+
+bool code_guess_row(enum arch arch, const uint8_t *at, size_t size, size_t before,
+		    struct row *ret_row)
+{
+	if (arch == ARCH_X86_64)
+		return x86_guess(at, size, before, ret_row);
+	return arch == ARCH_AARCH64 && aarch64_guess(at, size, ret_row);
+}

@@ -1,0 +1,32 @@
+/*
+ * code: what a few instruction bytes tell where call frame information says nothing.
+ *
+ * x86-64 and aarch64. Bytes are those of the file, to be passed while guarded.
+ */
+#ifndef ALTPTTOP_CODE_H
+#define ALTPTTOP_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "unwind/row.h"
+
+/* Do these bytes return from a signal handler (rt_sigreturn)? */
+bool code_is_sigreturn(enum arch arch, const uint8_t *at, size_t size);
+
+/* Do these bytes end the thread by the exit system call itself? The function that does so has no
+ * caller: C libraries' thread starts, __clone of musl. */
+bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size);
+
+/* Does a function that begins so set up a frame pointer? */
+bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size);
+
+/*
+ * A row for the sampled instruction itself in code without CFI, when the instruction shows that no
+ * frame was made yet or any more (push of the frame pointer, return, a PLT's jump). @before: bytes
+ * known before @at. False: cannot tell.
+ */
+bool code_guess_row(enum arch arch, const uint8_t *at, size_t size, size_t before,
+		    struct row *ret_row);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * fill: makes a cache entry: which module, which address in its file, which frame, which row.
+ *
+ * The slow way, taken once per address: by run-time address first, then by address in the file,
+ * which survives changed maps and is shared by all processes that map the file. Owned by the source
+ * thread.
+ */
+#include "unwind/inner.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "unwind/code.h"
+
+#define ENTRY_REACH 64 /* bytes of an entry point's code without CFI */
+#define EXIT_REACH  32 /* bytes after a call in which a thread's last system call is looked for */
+
+/* What is wanted of the image, and what came of it: filled in by a guarded body. */
+struct look {
+	struct unwinder *u;
+	struct object *object;
+	uint64_t vaddr; /* to look up */
+	bool exact;
+	struct draft *draft;
+};
+
+static void no_cfi(struct look *l, const struct regs_arch *arch)
+{
+	const struct image *i = l->object->image;
+	struct row *row = &l->draft->row;
+	uint64_t pc = l->exact ? l->vaddr : l->vaddr + 1;
+	size_t size = 0, before = 0;
+	const uint8_t *at = image_at(i, pc, 1, &size);
+	row->cfa = ROW_NO_CFI;
+	if (l->vaddr >= i->entry && l->vaddr - i->entry < ENTRY_REACH && i->entry)
+		row->cfa = ROW_END;
+	if (!at)
+		return;
+	const struct image_segment *s = image_segment_at(i, pc);
+	before = s && pc > s->vaddr ? 1 : 0;
+	if (code_is_sigreturn(arch->arch, at, size))
+		row->cfa = ROW_SIGRETURN;
+	else if (!l->exact &&
+		 code_exits_thread(arch->arch, at, size < EXIT_REACH ? size : EXIT_REACH))
+		row->cfa = ROW_END;
+	else if (l->exact)
+		code_guess_row(arch->arch, at, size, before, row);
+}
+
+static void look_body(void *ctx)
+{
+	struct look *l = ctx;
+	struct cfi_fde fde;
+	const struct image *i = l->object->image;
+	const struct regs_arch *arch = regs_arch_get(i->arch);
+	if (!arch)
+		return;
+	int rc = cfi_find(l->object->cfi, l->vaddr, &fde);
+	/* A signal trampoline is not called: its first instruction may begin the FDE. */
+	if (rc && !l->exact && cfi_find(l->object->cfi, l->vaddr + 1, &fde) == 0 && fde.signal)
+		rc = 0;
+	if (rc == -ENOENT) {
+		no_cfi(l, arch);
+		return;
+	}
+	if (rc == 0)
+		rc = row_draft(l->u->work, arch, &fde, l->vaddr, l->draft);
+	if (rc) {
+		l->draft->row.cfa = ROW_FOREIGN;
+		l->draft->n = 0;
+		return;
+	}
+	if (i->executable && i->entry >= fde.start && i->entry < fde.end)
+		l->draft->row.cfa = ROW_END;
+	/* aarch64: the trampoline's CFI leads to the interrupted function's link register only. */
+	size_t size;
+	const uint8_t *at = image_at(i, l->exact ? l->vaddr : l->vaddr + 1, 1, &size);
+	if (at && arch->arch == ARCH_AARCH64 && code_is_sigreturn(arch->arch, at, size))
+		l->draft->row.cfa = ROW_SIGRETURN;
+}
+
+static struct row make_row(struct unwinder *u, struct object *object, uint64_t vaddr, bool exact)
+{
+	struct row row = {.cfa = ROW_NO_CFI};
+	struct look l = {u, object, vaddr, exact, &u->draft};
+	if (!object->cfi)
+		return row;
+	u->stats.row_misses++;
+	u->draft.row = row;
+	u->draft.n = u->draft.expr_bytes = 0;
+	if (image_guarded(object->image, look_body, &l))
+		return row; /* the file shrank */
+	if (row_finish(u->rules, &u->draft, &row) == 0)
+		return row;
+	/* The store is full: begin anew. */
+	rules_clear(u->rules);
+	cache_clear(&u->by_pc);
+	cache_clear(&u->by_addr);
+	row_finish(u->rules, &u->draft, &row);
+	return row;
+}
+
+/* Where the address lies in its module: in the address space of the file when that is known. */
+static uint64_t address_in_module(const struct object *o, const struct mapping *m, uint64_t addr,
+				  uint32_t *ret_flags)
+{
+	uint64_t offset = addr - m->start + m->pgoff, vaddr;
+	*ret_flags = 0;
+	if (o->kind != MODULE_FILE && o->kind != MODULE_VDSO)
+		return addr;
+	if (o->kind == MODULE_VDSO)
+		offset = addr - m->start;
+	if (o->image && image_vaddr(o->image, offset, &vaddr))
+		return vaddr;
+	*ret_flags = FRAME_OFFSET;
+	return offset;
+}
+
+const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, uint64_t pc,
+				     unsigned how)
+{
+	uint64_t back = how & HOW_RETURN ? 1 : 0;
+	const struct mapping *m = space_find(space, pc - back);
+	struct object *o = m ? objects_get(u->objects, m->module) : NULL;
+	if (!o)
+		return NULL;
+	uint32_t flags;
+	uint64_t vaddr = address_in_module(o, m, pc - back, &flags);
+	uint64_t key = (vaddr + back) << 2 | how;
+	const struct cache_entry *known = cache_get(&u->by_addr, key, m->module);
+	if (!known) {
+		struct row row = {.cfa = ROW_NO_CFI};
+		if (!(flags & FRAME_OFFSET))
+			row = make_row(u, o, vaddr, !back);
+		struct frame f = {.module = m->module,
+				  .addr = vaddr + back,
+				  .flags = flags | (back ? FRAME_RETURN : 0) |
+					   (how & HOW_GUESS ? FRAME_GUESS : 0)};
+		known = cache_put(&u->by_addr, key, m->module, tables_frame(u->tables, &f), &row);
+	}
+	return cache_put(&u->by_pc, pc << 2 | how, space_generation(space), known->frame,
+			 &known->row);
+}

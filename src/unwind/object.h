@@ -1,0 +1,28 @@
+/*
+ * object: what one module's file tells about unwinding: its image, CFI, and where its roots are.
+ *
+ * Opened at the first frame in it, kept as long as the unwinder: a file is mapped, so what it costs
+ * is the pages looked at. Owned by the source thread.
+ */
+#ifndef ALTPTTOP_OBJECT_H
+#define ALTPTTOP_OBJECT_H
+
+#include "module/open.h"
+#include "unwind/row.h"
+
+struct object {
+	module_id module;
+	enum module_kind kind;
+	struct image *image; /* NULL: no file, or it cannot be read */
+	struct cfi *cfi;     /* NULL when image is */
+	int8_t has_fp;       /* unwinder_has_fp's answer; -2: not looked yet */
+};
+
+struct objects;
+struct objects *objects_new(const struct tables *tables, const struct module_access *access);
+void objects_free(struct objects *o);
+size_t objects_bytes(const struct objects *o);
+/* Never NULL save without memory. Good as long as the objects. */
+struct object *objects_get(struct objects *o, module_id module);
+
+#endif

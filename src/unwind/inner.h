@@ -36,7 +36,8 @@ struct unwinder {
 	struct rules_store *rules;
 	struct row_work *work;
 	struct draft draft;
-	struct visit *visits; /* FRAMES_MAX */
+	struct visit *visits;    /* FRAMES_MAX */
+	struct foreign *foreign; /* made at the first row that needs it */
 	module_id kernel;
 	struct unwind_stats stats;
 };

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "unwind/inner.h"
+#include "unwind/foreign.h"
 
 #define SETS_LOG2 15 /* 64 Ki entries, 2 MiB a cache when full */
 #define RULES_CAP ((size_t)8 << 20)
@@ -45,6 +45,7 @@ void unwinder_free(struct unwinder *u)
 		return;
 	cache_fini(&u->by_pc);
 	cache_fini(&u->by_addr);
+	foreign_free(u->foreign);
 	free(u->visits);
 	row_work_free(u->work);
 	rules_free(u->rules);

@@ -6,9 +6,8 @@
  * leaves "rbp at CFA-n" behind after the pop): then the register is what it was. Owned by the
  * source thread; allocates nothing.
  */
-#include "unwind/inner.h"
-
 #include "unwind/expr.h"
+#include "unwind/foreign.h"
 
 struct expr_at {
 	struct walk *w;
@@ -180,12 +179,25 @@ static enum cut_reason apply_row(struct walk *w, const struct row *row)
 	return CUT_NONE;
 }
 
-static enum cut_reason step(struct walk *w, const struct row *row)
+/* What cannot be expressed: libunwind, and if it cannot either, the frame pointer. */
+static enum cut_reason step_abroad(struct walk *w, bool *ret_end)
+{
+	struct unwinder *u = w->u;
+	enum cut_reason why = CUT_NO_CFI;
+	if (!u->foreign)
+		u->foreign = foreign_new(u, false);
+	if (u->foreign)
+		why = foreign_step(u->foreign, w, ret_end);
+	return why ? guess_step(w) : why;
+}
+
+static enum cut_reason step(struct walk *w, const struct row *row, bool *ret_end)
 {
 	switch (row->cfa) {
 	case ROW_NO_CFI: return guess_step(w);
 	case ROW_SIGRETURN: return sigreturn_step(w);
-	case ROW_FOREIGN: return guess_step(w);
+	case ROW_FOREIGN: return step_abroad(w, ret_end);
+	case ROW_END: *ret_end = true; return CUT_NONE;
 	default: return apply_row(w, row);
 	}
 }
@@ -195,6 +207,7 @@ enum cut_reason walk_run(struct walk *w, frame_id *frames, uint32_t max, uint32_
 	struct unwinder *u = w->u;
 	uint64_t generation = space_generation(w->space);
 	enum cut_reason why = CUT_NONE;
+	bool end = false;
 	for (w->n = 0;; w->n++) {
 		if (w->n == max) {
 			why = max < FRAMES_MAX ? CUT_LIMIT : CUT_LOOP;
@@ -202,20 +215,16 @@ enum cut_reason walk_run(struct walk *w, frame_id *frames, uint32_t max, uint32_
 		}
 		const struct cache_entry *e = entry_at(u, w->space, generation, w->pc, w->how);
 		if (!e) {
-			why = w->n ? CUT_NO_MODULE : CUT_NO_MODULE;
+			why = CUT_NO_MODULE;
 			if (w->n == 0)
 				frames[w->n++] = FRAME_UNKNOWN;
 			break;
 		}
 		frames[w->n] = e->frame;
 		u->visits[w->n] = (struct visit){w->pc, w->sp, w->fp, w->sp, 0};
-		if (e->row.cfa == ROW_END) {
-			w->n++;
-			break;
-		}
 		struct row row = e->row;
-		why = step(w, &row);
-		if (why) {
+		why = step(w, &row, &end);
+		if (why || end) {
 			w->n++;
 			break;
 		}

@@ -1,0 +1,213 @@
+/*
+ * Compares unwinders on the same real samples: ours, libunwind with custom accessors and its global
+ * cache, libdw with one persistent Dwfl. Prints how many chains are identical, what differs, and
+ * what a sample costs each.
+ *
+ * usage: unwind [-n SAMPLES] [-r HZ] [-v DIFFERENCES] [-c STACK_CAP] -p PID | COMMAND...
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "dwfl.h"
+#include "unwind/foreign.h"
+
+struct chain {
+	uint32_t n;
+	bool end;
+	enum cut_reason cut;
+	uint64_t pcs[FRAMES_MAX];
+};
+
+struct bench {
+	struct tables *tables;
+	struct unwinder *u;
+	struct foreign *foreign;
+	struct oracle_dw *dw;
+	struct stacks stacks;
+	unsigned show;
+};
+
+static void start_walk(struct bench *b, const struct stack_sample *s, struct walk *w)
+{
+	*w = (struct walk){.u = b->u,
+			   .space = b->stacks.spaces[s->space],
+			   .arch = regs_arch_get(s->regs.arch),
+			   .regs = &s->regs,
+			   .budget = EXPR_BUDGET,
+			   .stack = s->bytes,
+			   .stack_bytes = s->size};
+	regs_get(w->arch, &s->regs, w->arch->pc, &w->pc);
+	regs_get(w->arch, &s->regs, w->arch->sp, &w->sp);
+	regs_get(w->arch, &s->regs, w->arch->fp, &w->fp);
+	w->stack_start = w->sp;
+}
+
+static void run_own(struct bench *b, const struct stack_sample *s, struct chain *c)
+{
+	static frame_id frames[FRAMES_MAX];
+	struct walk w;
+	start_walk(b, s, &w);
+	c->cut = walk_run(&w, frames, FRAMES_MAX, &c->n);
+	c->end = c->cut == CUT_NONE;
+	for (uint32_t k = 0; k < c->n; k++)
+		c->pcs[k] = b->u->visits[k].pc;
+}
+
+static void run_libunwind(struct bench *b, const struct stack_sample *s, struct chain *c)
+{
+	struct walk w;
+	start_walk(b, s, &w);
+	c->n = foreign_chain(b->foreign, &w, c->pcs, FRAMES_MAX, &c->end);
+}
+
+static void run_libdw(struct bench *b, const struct stack_sample *s, struct chain *c)
+{
+	c->n = oracle_dw_chain(b->dw, s, s->size, c->pcs, FRAMES_MAX);
+}
+
+static const struct way {
+	const char *name;
+	void (*run)(struct bench *b, const struct stack_sample *s, struct chain *c);
+} ways[] = {{"own", run_own}, {"libunwind", run_libunwind}, {"libdw", run_libdw}};
+
+static void print_frame(struct bench *b, const struct stack_sample *s, uint64_t pc)
+{
+	struct space *space = b->stacks.spaces[s->space];
+	const struct cache_entry *e = entry_at(b->u, space, space_generation(space), pc,
+					       HOW_RETURN);
+	const struct frame *f = tables_frame_get(b->tables, e ? e->frame : 0);
+	printf("%s+0x%llx (row %d) ",
+	       tables_text(b->tables, tables_module_get(b->tables, f->module)->name),
+	       (unsigned long long)f->addr, e ? e->row.cfa : -1);
+}
+
+static bool same(const struct chain *a, const struct chain *b)
+{
+	return a->n == b->n && memcmp(a->pcs, b->pcs, a->n * sizeof *a->pcs) == 0;
+}
+
+static void compare(struct bench *b, unsigned way)
+{
+	static struct chain own, other;
+	size_t equal = 0, longer = 0, shorter = 0, complete = 0, shown = 0, frames = 0;
+	for (size_t k = 0; k < b->stacks.n; k++) {
+		const struct stack_sample *s = &b->stacks.samples[k];
+		run_own(b, s, &own);
+		ways[way].run(b, s, &other);
+		complete += own.end;
+		frames += own.n;
+		if (same(&own, &other)) {
+			equal++;
+			continue;
+		}
+		uint32_t at = 0;
+		while (at < own.n && at < other.n && own.pcs[at] == other.pcs[at])
+			at++;
+		longer += at == other.n;
+		shorter += at == own.n;
+		if (shown++ >= b->show)
+			continue;
+		printf("  #%zu: own %u frames (%s), %s %u, same up to %u: last ", k, own.n,
+		       cut_reason_name(own.cut), ways[way].name, other.n, at);
+		if (at)
+			print_frame(b, s, own.pcs[at - 1]);
+		printf("\n    own goes on ");
+		for (uint32_t f = at; f < own.n && f < at + 3; f++)
+			print_frame(b, s, own.pcs[f]);
+		printf("\n    %s goes on ", ways[way].name);
+		for (uint32_t f = at; f < other.n && f < at + 3; f++)
+			print_frame(b, s, other.pcs[f]);
+		printf("\n");
+	}
+	printf("own/%-9s identical %zu of %zu (%.3f %%), own goes further %zu, stops earlier %zu, "
+	       "complete %.2f %%, %.1f frames a stack\n",
+	       ways[way].name, equal, b->stacks.n, 100.0 * (double)equal / (double)b->stacks.n,
+	       longer, shorter, 100.0 * (double)complete / (double)b->stacks.n,
+	       (double)frames / (double)b->stacks.n);
+}
+
+static void measure(struct bench *b, unsigned way)
+{
+	static struct chain c;
+	for (int pass = 0; pass < 2; pass++) {
+		uint64_t frames = 0, start = clock_thread_cpu_ns();
+		for (size_t k = 0; k < b->stacks.n; k++) {
+			ways[way].run(b, &b->stacks.samples[k], &c);
+			frames += c.n;
+		}
+		double ns = (double)(clock_thread_cpu_ns() - start);
+		printf("%-9s %s %8.2f us a sample, %8.1f ns a frame\n", ways[way].name,
+		       pass ? "warm" : "cold", ns / 1000 / (double)b->stacks.n,
+		       ns / (double)frames);
+	}
+}
+
+static pid_t start(char **argv)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+		dup2(null, 0);
+		dup2(null, 1);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	usleep(300000);
+	return pid;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = {.show = 5};
+	size_t n = 2000, cap = 1 << 20;
+	unsigned hz = 950;
+	pid_t pid = 0;
+	bool started = false;
+	int opt;
+	while ((opt = getopt(argc, argv, "+n:r:v:p:c:")) != -1) {
+		switch (opt) {
+		case 'n': n = strtoul(optarg, NULL, 0); break;
+		case 'r': hz = (unsigned)atoi(optarg); break;
+		case 'v': b.show = (unsigned)atoi(optarg); break;
+		case 'c': cap = strtoul(optarg, NULL, 0); break;
+		case 'p': pid = atoi(optarg); break;
+		default: return 2;
+		}
+	}
+	if (!pid && optind < argc) {
+		pid = start(argv + optind);
+		started = true;
+	}
+	if (!pid)
+		return 2;
+	b.tables = tables_new();
+	struct unwind_config config = {.live = true};
+	b.u = unwinder_new(b.tables, &config);
+	int rc = stacks_take(&b.stacks, b.tables, pid, n, hz, cap);
+	if (rc) {
+		fprintf(stderr, "no samples: %s\n", strerror(-rc));
+		return 1;
+	}
+	b.foreign = foreign_new(b.u, true);
+	b.dw = oracle_dw_new(pid);
+	printf("%zu samples, %zu states of the maps\n", b.stacks.n, b.stacks.nspaces);
+	for (unsigned way = 0; way < 3; way++)
+		measure(&b, way);
+	compare(&b, 1);
+	compare(&b, 2);
+	if (started)
+		kill(pid, SIGKILL);
+	oracle_dw_free(b.dw);
+	foreign_free(b.foreign);
+	stacks_end(&b.stacks);
+	unwinder_free(b.u);
+	tables_free(b.tables);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * stacks: real samples of a running process, with registers and whole stacks, for comparing
+ * unwinders on the very same input.
+ */
+#ifndef ALTPTTOP_BENCH_STACKS_H
+#define ALTPTTOP_BENCH_STACKS_H
+
+#include "proc/space.h"
+
+struct stack_sample {
+	pid_t tid;
+	struct sample_regs regs;
+	uint8_t *bytes; /* from sp to the stack's end, or to the cap */
+	size_t size;
+	size_t space; /* index of the maps it belongs to */
+};
+
+struct stacks {
+	pid_t pid;
+	struct stack_sample *samples;
+	size_t n;
+	struct space **spaces;
+	size_t nspaces;
+};
+
+/*
+ * Stop running threads of @pid about @hz times a second until there are @n samples or it exits.
+ * Stacks above @cap bytes are cut. The process is left stopped and traced (so that its files can be
+ * read), to be ended by stacks_end. Returns 0 or -errno.
+ */
+int stacks_take(struct stacks *s, struct tables *tables, pid_t pid, size_t n, unsigned hz,
+		size_t cap);
+void stacks_end(struct stacks *s); /* detaches and frees */
+
+#endif

@@ -1,0 +1,91 @@
+#!/bin/bash
+# In a real terminal: start, keys, resize, the target's end, suspending, and every way to leave. The
+# terminal must be as it was before, each time.
+cd "$(dirname "$0")/../.." && . tests/live/live.sh && . tests/live/terminal.sh
+
+if ! command -v tmux >/dev/null; then
+	skip "the screens in a terminal" "tmux is not installed"
+	done_testing
+	exit
+fi
+
+start shares 300
+watched=$target
+check "a terminal opens" open_terminal 80 24
+
+watch() {
+	run_in_terminal "$ALTPTTOP -p ${1:-$watched}"
+	await_screen 5 'alpha'
+}
+
+size_is() { # COLUMNS LINES
+	tm resize-window -x "$1" -y "$2" && sleep 0.3 && profiler >/dev/null
+}
+
+all_lines_fit() { # COLUMNS
+	! screen | awk -v w="$1" 'length($0) > w { print; bad = 1 } END { exit !bad }'
+}
+
+same_screen_after_redraw() {
+	keys Space # frozen, so that nothing but the drawing can differ
+	sleep 0.3
+	screen | grep -E 'alpha|beta|gamma_' | awk '{ print $NF }' >"$dir/one"
+	keys C-l
+	sleep 0.3
+	screen | grep -E 'alpha|beta|gamma_' | awk '{ print $NF }' >"$dir/two"
+	keys Space
+	cmp "$dir/one" "$dir/two"
+}
+
+check "functions with names appear" watch
+check "the screen is a full-screen one" test "$(tm display-message -p '#{alternate_on}')" = 1
+check "h shows help" eval 'keys h; await_screen 3 "[Ff]reeze|[Qq]uit"'
+check "Esc leaves help" eval 'keys Escape; await_screen 3 alpha'
+check "Enter goes into the function" eval 'keys g; keys Enter; await_screen 3 "main"'
+check "Esc comes back" eval 'keys Escape; await_screen 3 "beta"'
+for n in 2 3 4 5 6; do
+	check "screen $n can be shown" eval "keys $n; sleep 0.4; profiler"
+done
+check "screen 1 shows the functions again" eval 'keys 1; await_screen 3 "alpha"'
+check "search finds a function" eval 'keys /; keys -l gamma; keys Enter; await_screen 3 gamma_'
+check "the filter leaves only what fits" eval 'keys "\\"; keys -l beta; keys Enter; await_screen 3 beta;
+	sleep 1.2; ! shows "alpha"'
+check "and can be taken back" eval 'keys "\\"; keys C-u; keys Enter; await_screen 3 alpha'
+check "a redraw shows the same" same_screen_after_redraw
+
+check "40 × 10" eval 'size_is 40 10; await_screen 3 alpha; all_lines_fit 40'
+check "20 × 4 does not end it" size_is 20 4
+check "200 × 50" eval 'size_is 200 50; await_screen 3 alpha; all_lines_fit 200'
+check "1 × 1 does not end it" size_is 1 1
+check "80 × 24 again" eval 'size_is 80 24; await_screen 3 alpha; all_lines_fit 80'
+
+check "Ctrl-Z gives the terminal back" eval 'keys C-z; await_screen 5 "Stopped" && restored'
+check "fg brings the screen again" eval 'type_line fg; await_screen 5 alpha'
+check "q leaves" eval 'keys q; back_at_prompt 0'
+check "it starts again" watch
+check "F10 leaves" eval 'keys F10; back_at_prompt 0'
+check "it starts again" watch
+check "Ctrl-C leaves like q" eval 'keys C-c; back_at_prompt 0'
+for signal in TERM INT HUP QUIT; do
+	check "it starts again" watch
+	check "SIG$signal restores the terminal" eval "kill -$signal \$(profiler); back_at_prompt '[0-9]+'"
+done
+check "it starts again" watch
+check "a crash restores the terminal" eval 'kill -SEGV $(profiler); await_screen 10 "^status=[0-9]+="; restored'
+
+# The target's end: the screen stays, says so, and keeps the profile.
+start shares 300
+check "another target is watched" watch "$target"
+sleep 1
+check "when the target ends the screen says so" eval 'kill -KILL $target; await_screen 5 "exit|ended|gone|finished"'
+check "and keeps the profile" eval 'sleep 1.5; shows alpha && keys 2 && sleep 0.5 && keys 1 && await_screen 3 alpha'
+check "and q leaves" eval 'keys q; back_at_prompt 0'
+
+# The terminal goes away under it.
+check "it starts once more" watch
+left=$(profiler)
+tm kill-server
+gone() { ! kill -0 "$left" 2>/dev/null; }
+check "a hang-up ends it" await 3 gone
+check "the watched program never noticed" kill -0 "$watched"
+done_testing

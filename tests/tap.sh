@@ -21,14 +21,17 @@ skip() { # NAME REASON
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
+# In this shell, not in one below: the command may start what later tests use.
 check() { # NAME COMMAND...
 	local name=$1 output
+	output=$(mktemp "${TMPDIR:-/tmp}/altpttop-tap.XXXXXX")
 	shift
-	if output=$("$@" 2>&1); then
+	if "$@" >"$output" 2>&1; then
 		ok "$name"
 	else
-		not_ok "$name" "$output"
+		not_ok "$name" "$(cat "$output")"
 	fi
+	rm -f "$output"
 }
 
 done_testing() {

@@ -25,6 +25,13 @@ start() {
 	started+=("$target")
 }
 
+# stop: end it before its time.
+stop() {
+	kill -KILL "$target" 2>/dev/null
+	wait "$target" 2>/dev/null
+	return 0
+}
+
 # finish: wait until the program has ended by itself.
 finish() {
 	wait "$target"
@@ -109,16 +116,17 @@ between() {
 # samplers: which of perf and timer work here, one a line.
 samplers() {
 	local s
+	local pid
 	for s in perf timer; do
 		sleep 20 &
-		started+=($!)
-		"$ALTPTTOP" --batch --sampler $s --duration 0.2 -o "$dir/probe.csv" -p $! \
+		pid=$!
+		"$ALTPTTOP" --batch --sampler $s --duration 0.2 -o "$dir/probe.csv" -p $pid \
 			>/dev/null 2>"$dir/probe.$s"
 		[ $? -le 1 ] && echo $s
+		kill $pid
 	done
 }
 
-# needs NAME: is the sampler there, else skip NAME with its own words.
 why_not() { # SAMPLER
 	head -n 1 "$dir/probe.$1"
 }

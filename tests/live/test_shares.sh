@@ -10,6 +10,9 @@ run() { # SAMPLER PROGRAM SECONDS EXTRA...
 	start "$program" "$(awk "BEGIN { print $seconds + 3 }")"
 	sleep 0.3
 	profile "$program" --sampler "$sampler" --duration "$seconds" "$@" -p "$target"
+	local rc=$?
+	stop
+	return $rc
 }
 
 # expect NAME OUT FUNCTION COLUMN TRUTH

@@ -49,6 +49,7 @@ for s in perf timer; do
 	start renamer 6
 	sleep 0.3
 	check "$s: a thread that renames itself" profile renamer --sampler $s --duration 3 -p "$target"
+	stop
 	check "$s: is one function still" share renamer work total_percent 0.999 0.01
 	check "$s: a program that executes itself" eval "
 		timeout 60 $ALTPTTOP --batch --sampler $s --duration 20 -o $dir/reexec.csv \
@@ -62,7 +63,7 @@ for s in perf timer; do
 			$limit profile crowd --sampler $s --duration 3 -p $target)"
 		check "$s: and the two that work are seen ${limit:-without a limit}" \
 			share crowd busy_work total_percent 0.98 0.04
-		kill -KILL "$target"
+		stop
 	done
 done
 done_testing

@@ -8,8 +8,8 @@
 #include "options.h"
 
 static const char *const group_titles[OPTION_GROUPS] = {
-	[OPTIONS_TARGET] = "What to watch",       [OPTIONS_SAMPLING] = "How to sample",
-	[OPTIONS_VIEW] = "What to show",          [OPTIONS_BATCH] = "Batch and files",
+	[OPTIONS_TARGET] = "What to watch",        [OPTIONS_SAMPLING] = "How to sample",
+	[OPTIONS_VIEW] = "What to show",           [OPTIONS_BATCH] = "Batch and files",
 	[OPTIONS_ANALYSIS] = "Analysis of traces", [OPTIONS_OTHER] = "Other",
 };
 

@@ -147,9 +147,9 @@ static unsigned count_targets(const struct options *o, const char *ret_names[2])
 	const struct {
 		bool given;
 		const char *name;
-	} kinds[] = {{o->target.npids > 0, "-p"}, {o->target.ntids > 0, "-t"},
-		     {o->target.all, "-a"},       {o->target.cgroup, "-G"},
-		     {o->target.by_user, "-u"},   {o->target.file, "a recording"},
+	} kinds[] = {{o->target.npids > 0, "-p"},    {o->target.ntids > 0, "-t"},
+		     {o->target.all, "-a"},          {o->target.cgroup, "-G"},
+		     {o->target.by_user, "-u"},      {o->target.file, "a recording"},
 		     {o->target.argv, "-- COMMAND"}, {o->demo, "--demo"}};
 	unsigned n = 0;
 
@@ -169,8 +169,7 @@ static int check_times(const struct options *o, struct err *err)
 		return err_set(err, EINVAL, "--duration and -n both say when to stop: give one");
 	uint64_t duration = options_duration_ns(o);
 	if (duration && o->delay_ns + o->tail_ns >= duration)
-		return err_set(err, EINVAL,
-			       "--delay and --tail leave nothing of a run of %g s",
+		return err_set(err, EINVAL, "--delay and --tail leave nothing of a run of %g s",
 			       (double)duration / 1e9);
 	return 0;
 }
@@ -186,9 +185,10 @@ int options_check(const struct options *o, struct err *err)
 		return err_set(err, EINVAL, "%s and %s do not go together: give one", names[0],
 			       names[1]);
 	if (!targets && !o->target.cpus)
-		return err_set(err, EINVAL,
-			       "nothing to watch: give -p PID, -t TID, a FILE, -- COMMAND or --demo "
-			       "(see --help)");
+		return err_set(
+			err, EINVAL,
+			"nothing to watch: give -p PID, -t TID, a FILE, -- COMMAND or --demo "
+			"(see --help)");
 	if (o->source.period && o->rate_kind != RATE_DEFAULT)
 		return err_set(err, EINVAL, "-F and -c do not go together: give one");
 	if (o->source.nevents && o->source.event_set)
@@ -200,9 +200,10 @@ int options_check(const struct options *o, struct err *err)
 			       "--clock wall needs the timer sampler: perf's clocks stop while a "
 			       "thread waits");
 	if (o->output && options_format(o->format, o->output) == FORMAT_AUTO)
-		return err_set(err, EINVAL,
-			       "-o %s: the suffix tells no format (.pb.gz .folded .json .csv .txt): "
-			       "rename it or give --format",
-			       o->output);
+		return err_set(
+			err, EINVAL,
+			"-o %s: the suffix tells no format (.pb.gz .folded .json .csv .txt): "
+			"rename it or give --format",
+			o->output);
 	return check_times(o, err);
 }

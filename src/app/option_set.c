@@ -267,8 +267,8 @@ OPTION_SETTER(set_events)
 		return refuse(d, "''", "must not be empty", err);
 	if (o->source.nevents == EVENT_LIST_MAX)
 		return refuse(d, value, "too many events", err);
-	const char **grown =
-		realloc((void *)o->source.events, (o->source.nevents + 1) * sizeof *grown);
+	const char **grown = realloc((void *)o->source.events,
+				     (o->source.nevents + 1) * sizeof *grown);
 	if (!grown)
 		return err_set(err, ENOMEM, "out of memory");
 	grown[o->source.nevents++] = value;
@@ -308,12 +308,9 @@ OPTION_SETTER(set_call_graph)
 	static const struct {
 		const char *name;
 		enum call_graph kind;
-	} kinds[] = {{"auto", CALL_GRAPH_AUTO},
-		     {"fp", CALL_GRAPH_FP},
-		     {"dwarf", CALL_GRAPH_DWARF},
-		     {"lbr", CALL_GRAPH_LBR},
-		     {"none", CALL_GRAPH_NONE},
-		     {"no", CALL_GRAPH_NONE}};
+	} kinds[] = {{"auto", CALL_GRAPH_AUTO},   {"fp", CALL_GRAPH_FP},
+		     {"dwarf", CALL_GRAPH_DWARF}, {"lbr", CALL_GRAPH_LBR},
+		     {"none", CALL_GRAPH_NONE},   {"no", CALL_GRAPH_NONE}};
 	size_t len = strcspn(value, ",");
 	uint64_t bytes = 0;
 
@@ -324,11 +321,11 @@ OPTION_SETTER(set_call_graph)
 			if (kinds[i].kind != CALL_GRAPH_DWARF)
 				return refuse(d, value, "only dwarf takes a size", err);
 			if (!parse_u64(value + len + 1, &bytes) || !bytes || bytes % 8)
-				return refuse(d, value,
-					      "the size must be a multiple of 8 in bytes", err);
+				return refuse(d, value, "the size must be a multiple of 8 in bytes",
+					      err);
 			if (bytes > STACK_BYTES_MAX)
-				return refuse(d, value,
-					      "a stack dump has at most 65528 bytes", err);
+				return refuse(d, value, "a stack dump has at most 65528 bytes",
+					      err);
 		}
 		o->source.call_graph = kinds[i].kind;
 		o->source.stack_bytes = (uint32_t)bytes;

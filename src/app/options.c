@@ -112,6 +112,8 @@ const struct option_desc option_table[] = {
 	 OPTIONS_OTHER, 0, NULL, ACTION_DOCTOR, set_action},
 	{"print-completion", 0, "SHELL", "print the completion script of bash or zsh",
 	 OPTIONS_OTHER, OPTION_HIDDEN, "bash|zsh", ACTION_COMPLETION, set_action},
+	{"run-demo", 0, NULL, "be the bundled workload", OPTIONS_OTHER, OPTION_HIDDEN, NULL,
+	 ACTION_DEMO, set_action},
 	{"help", 'h', NULL, "print this text", OPTIONS_OTHER, 0, NULL, ACTION_HELP, set_action},
 	{"version", 'V', NULL, "print the version", OPTIONS_OTHER, 0, NULL, ACTION_VERSION,
 	 set_action},
@@ -160,6 +162,7 @@ void options_init(struct options *o)
 	o->source.rate_hz = RATE_DEFAULT_HZ;
 	o->interval_ns = 1000000000;
 	o->percent_limit = -1;
+	arena_init(&o->texts);
 }
 
 void options_fini(struct options *o)
@@ -168,6 +171,7 @@ void options_fini(struct options *o)
 	free(o->target.tids);
 	free((void *)o->source.events);
 	free(o->keys);
+	arena_fini(&o->texts);
 	memset(o, 0, sizeof *o);
 }
 

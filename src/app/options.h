@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "answer.h"
+#include "base/arena.h"
 #include "engine.h"
 #include "err.h"
 #include "source.h"
@@ -29,6 +30,7 @@ enum action {
 	ACTION_LIST_EVENTS,
 	ACTION_LIST_SETS,
 	ACTION_COMPLETION,
+	ACTION_DEMO, /* be the bundled workload */
 };
 
 enum sampler_choice { SAMPLER_AUTO, SAMPLER_PERF, SAMPLER_TIMER };
@@ -79,6 +81,7 @@ struct options {
 	const char **keys; /* "action=key", NULL-terminated; NULL none */
 	size_t nkeys;
 	const char *path_from, *path_to;
+	struct arena texts; /* what the config file said */
 };
 
 enum option_group {
@@ -117,7 +120,8 @@ const struct option_desc *option_by_letter(char letter);
 /* By whole name, or by a beginning that fits only one. NULL: none, or *ret_several says more than
  * one. */
 const struct option_desc *option_by_name(const char *name, size_t len, bool *ret_several);
-/* What a person calls it: "-F" or "--sampler". Static per call site: @buf is filled and returned. */
+/* What a person calls it: "-F" or "--sampler". Static per call site: @buf is filled and returned.
+ */
 const char *option_title(const struct option_desc *d, char buf[40]);
 
 void options_init(struct options *o); /* defaults */

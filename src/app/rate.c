@@ -65,7 +65,8 @@ int rate_apply(struct options *o, const struct rate_limits *limits, char *ret_wa
 	}
 	if (hz > RATE_WARN_HZ)
 		snprintf(ret_warning, size,
-			 "sampling at %" PRIu64 " Hz slows the target down: above %d Hz is for short, "
+			 "sampling at %" PRIu64
+			 " Hz slows the target down: above %d Hz is for short, "
 			 "close looks",
 			 hz, RATE_WARN_HZ);
 	o->source.rate_hz = (uint32_t)hz;

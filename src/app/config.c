@@ -1,0 +1,105 @@
+/*
+ * config: the config file, by inih.
+ *
+ * The command line is parsed after it and so wins. Values live in the options' arena. Main thread.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "places.h"
+
+struct reading {
+	struct options *o;
+	struct err err; /* of the first bad line */
+	bool bad;
+};
+
+static int add_key(struct options *o, const char *action, const char *key)
+{
+	char *text = arena_printf(&o->texts, "%s=%s", action, key);
+	const char **grown = realloc((void *)o->keys, (o->nkeys + 2) * sizeof *grown);
+
+	if (grown)
+		o->keys = grown;
+	if (!grown || !text)
+		return -ENOMEM;
+	grown[o->nkeys++] = text;
+	grown[o->nkeys] = NULL;
+	return 0;
+}
+
+static int set_source(struct options *o, const char *name, const char *value, struct err *err)
+{
+	if (!strcmp(name, "from"))
+		o->path_from = value;
+	else if (!strcmp(name, "to"))
+		o->path_to = value;
+	else
+		return err_set(err, EINVAL, "[source] knows from and to, not %s", name);
+	return 0;
+}
+
+/* inih: nonzero goes on. */
+static int on_line(void *ctx, const char *section, const char *name, const char *value)
+{
+	struct reading *r = ctx;
+	const char *kept = arena_strdup(&r->o->texts, value ? value : "");
+	struct err err;
+	int rc;
+
+	if (r->bad)
+		return 0;
+	if (!kept)
+		rc = err_set(&err, ENOMEM, "out of memory");
+	else if (!strcmp(section, "options"))
+		rc = options_set(r->o, name, kept, &err);
+	else if (!strcmp(section, "keys"))
+		rc = add_key(r->o, name, kept) ? err_set(&err, ENOMEM, "out of memory") : 0;
+	else if (!strcmp(section, "source"))
+		rc = set_source(r->o, name, kept, &err);
+	else
+		rc = err_set(&err, EINVAL,
+			     "there are sections [options], [keys] and [source], not [%s]",
+			     section);
+	if (rc) {
+		r->bad = true;
+		r->err = err;
+	}
+	return rc == 0;
+}
+
+int config_load(struct options *o, const char *path, struct err *err)
+{
+	struct reading r = {.o = o};
+	FILE *f = fopen(path, "re");
+
+	if (!f && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (!f)
+		return err_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+	int line = ini_parse_file(f, on_line, &r);
+	int failed = ferror(f) ? errno : 0;
+	fclose(f);
+	if (failed)
+		return err_set(err, failed, "cannot read %s: %s", path, strerror(failed));
+	if (r.bad)
+		return err_set(err, EINVAL, "%s:%d: %s", path, line, r.err.msg);
+	if (line)
+		return err_set(err, EINVAL, "%s:%d: neither [section] nor name = value", path,
+			       line);
+	if (!o->path_from != !o->path_to)
+		return err_set(err, EINVAL, "%s: [source] needs both from and to", path);
+	return 0;
+}
+
+int config_load_default(struct options *o, struct err *err)
+{
+	char path[PATH_MAX];
+
+	return places_config("config", path, sizeof path) ? 0 : config_load(o, path, err);
+}

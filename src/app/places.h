@@ -1,0 +1,15 @@
+/*
+ * places: the directories of this program, by the XDG base directory specification.
+ */
+#ifndef ALTPTTOP_PLACES_H
+#define ALTPTTOP_PLACES_H
+
+#include <stddef.h>
+
+/* $XDG_CONFIG_HOME/altpttop/@name, else ~/.config/…; -ENOENT: neither is set. @name "" is the
+ * directory. */
+int places_config(const char *name, char *ret_path, size_t size);
+/* $XDG_STATE_HOME/altpttop/@name, else ~/.local/state/…; the directory is made. */
+int places_state(const char *name, char *ret_path, size_t size);
+
+#endif

@@ -9,12 +9,20 @@
 
 #include <stdio.h>
 
+#define CACHE_BYTES ((size_t)512 << 20)
+
 int resolve_init(struct resolve *r, struct tables *tables, const struct resolver_config *config)
 {
 	memset(r, 0, sizeof *r);
 	r->tables = tables;
 	r->config = *config;
-	r->access = (struct module_access){.symfs = config->symfs, .live = config->live};
+	r->env.tables = tables;
+	r->env.access = (struct module_access){.symfs = config->symfs, .live = config->live};
+	r->env.debug_dirs = config->debug_dirs ? config->debug_dirs : "/usr/lib/debug";
+	r->env.downloads = config->debuginfod;
+	r->env.no_inline = config->no_inline;
+	r->cache_bytes = config->cache_bytes ? config->cache_bytes : CACHE_BYTES;
+	r->env.cache.cap = r->cache_bytes / 2;
 	naming_init(&r->naming, tables);
 	found_init(&r->found);
 	pthread_mutex_init(&r->status_lock, NULL);
@@ -50,6 +58,29 @@ void resolve_status(struct resolve *r, module_id module, enum module_symbols kno
 	pthread_mutex_unlock(&r->status_lock);
 }
 
+/* Forget the programs that were not used for longest, until the rest fits. */
+static void shrink(struct resolve *r, const struct program *keep)
+{
+	for (;;) {
+		struct program **oldest = NULL;
+		size_t bytes = 0;
+
+		for (size_t i = 0; i < r->programs.len; i++) {
+			struct program **p = &r->programs.data[i];
+
+			if (!*p)
+				continue;
+			bytes += program_bytes(*p);
+			if (*p != keep && (!oldest || (*p)->used < (*oldest)->used))
+				oldest = p;
+		}
+		if (bytes <= r->cache_bytes / 2 || !oldest)
+			return;
+		program_free(*oldest);
+		*oldest = NULL;
+	}
+}
+
 struct program *resolve_program(struct resolve *r, module_id module)
 {
 	struct program **p;
@@ -58,8 +89,14 @@ struct program *resolve_program(struct resolve *r, module_id module)
 		if (vec_push(&r->programs, NULL))
 			return NULL;
 	p = &r->programs.data[module];
-	if (!*p && (*p = program_open(r->tables, module, &r->access)))
+	if (!*p) {
+		*p = program_open(&r->env, module);
+		if (!*p)
+			return NULL;
 		resolve_status(r, module, (*p)->known, (*p)->why);
+		shrink(r, *p);
+	}
+	(*p)->used = ++r->uses;
 	return *p;
 }
 
@@ -101,10 +138,9 @@ static bool name_file(struct resolve *r, frame_id frame, const struct frame *f)
 		publish_address(r, frame, f, look_up_addr(f));
 		return false;
 	}
-	found_reset(&r->found);
 	program_name(p, program_addr(p, look_up_addr(f), f->flags), &r->found);
 	naming_publish(&r->naming, frame, f->module, &r->found);
-	return false;
+	return program_may_have_lines(p);
 }
 
 /* The module that kallsyms names in brackets, seen as one of its own. */
@@ -234,6 +270,15 @@ bool resolve_name(struct resolve *r, frame_id frame)
 
 void resolve_lines(struct resolve *r, frame_id frame)
 {
-	(void)r;
-	(void)frame;
+	const struct frame *f = tables_frame_get(r->tables, frame);
+	struct program *p = resolve_program(r, f->module);
+	bool first;
+
+	if (!p)
+		return;
+	first = !p->dw_tried;
+	if (program_lines(p, program_addr(p, look_up_addr(f), f->flags), &r->found))
+		naming_publish(&r->naming, frame, f->module, &r->found);
+	if (first)
+		shrink(r, p);
 }

@@ -23,13 +23,15 @@ struct module_status {
 struct resolve {
 	struct tables *tables;
 	struct resolver_config config;
-	struct module_access access;
+	struct program_env env;
 	struct naming naming;
 	struct found found;
 	struct kernel *kernel;
 	struct {
 		VEC(struct program *) /* by module id */
 	} programs;
+	size_t cache_bytes;
+	uint64_t uses;
 	/* What other threads may ask about modules; under its own lock. */
 	pthread_mutex_t status_lock;
 	struct {

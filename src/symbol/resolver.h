@@ -23,6 +23,7 @@ struct resolver_config {
 	bool live;                       /* /proc/PID files may be opened */
 	const char *path_from, *path_to; /* source path substitution, NULL none */
 	size_t cache_bytes;              /* cap for indexes kept, 0: 512 MiB */
+	const char *debug_dirs;          /* colon-separated, NULL: /usr/lib/debug */
 };
 
 struct resolver *resolver_new(struct tables *tables, const struct resolver_config *config,

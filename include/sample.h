@@ -38,6 +38,7 @@ enum sample_flag {
 	SAMPLE_REPEATED =
 		1 << 3, /* the thread did not run since its last sample: that stack still holds */
 	SAMPLE_GUEST = 1 << 4,
+	SAMPLE_STITCHED = 1 << 5, /* finished samples: outer frames come from the thread's past */
 };
 
 /*

@@ -1,0 +1,346 @@
+/*
+ * flat: from cells to a preorder array of summed nodes.
+ *
+ * Engine thread. Leaves are gathered first, then their ancestors are marked, so that the cost
+ * follows what the window touched, save one pass over an array of four bytes a trie node. Links
+ * between the touched nodes are made in falling order of id, which lists children in rising order.
+ */
+#include "profile/flat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/cells.h"
+
+#define INNER 0x80000000u /* place of a touched node without samples of its own */
+
+struct flat_leaf {
+	node_id node;
+	struct sums sums;
+};
+
+void flat_fini(struct flat *f)
+{
+	free(f->nodes);
+	free(f->self_values);
+	free(f->total_values);
+	free(f->leaves);
+	free(f->place);
+	free(f->first);
+	free(f->next);
+	free(f->leaf_values);
+	*f = (struct flat){0};
+}
+
+size_t flat_bytes(const struct flat *f)
+{
+	return f->cap * (sizeof *f->nodes + 2 * sizeof(uint32_t)) +
+	       f->leaves_cap * sizeof *f->leaves + f->place_cap * sizeof(uint32_t) +
+	       (f->leaf_values_cap + 2 * f->values_cap) * sizeof(double);
+}
+
+bool fold_takes(const struct fold_query *q, const struct cell *c)
+{
+	if (c->flags & (CELL_ACCOUNT | CELL_RUNNING | CELL_VALUE) || c->event != q->event)
+		return false;
+	if (c->flags & CELL_BLOCKED && !(q->flags & QUERY_BLOCKED))
+		return false;
+	if (q->task && c->task != q->task)
+		return false;
+	return !q->task_mask || (c->task < q->ntasks && q->task_mask[c->task]);
+}
+
+static bool takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i)
+{
+	if (!(c->flags & CELL_VALUE) || (q->task && c->task != q->task) ||
+	    (q->task_mask && !(c->task < q->ntasks && q->task_mask[c->task])))
+		return false;
+	for (uint32_t i = 0; i < q->nvalues; i++) {
+		if (q->values[i] == c->event) {
+			*ret_i = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int grow(void *array, size_t item, uint32_t cap)
+{
+	void *bigger = realloc(*(void **)array, item * cap);
+	if (!bigger)
+		return -ENOMEM;
+	*(void **)array = bigger;
+	return 0;
+}
+
+static int grow_leaves(struct flat *f)
+{
+	if (f->nleaves < f->leaves_cap)
+		return 0;
+	uint32_t cap = f->leaves_cap ? f->leaves_cap * 2 : 1024;
+	if (grow(&f->leaves, sizeof *f->leaves, cap))
+		return -ENOMEM;
+	f->leaves_cap = cap;
+	return 0;
+}
+
+static int grow_values(double **values, size_t *cap, size_t need)
+{
+	if (need <= *cap)
+		return 0;
+	double *bigger = realloc(*values, need * 2 * sizeof **values);
+	if (!bigger)
+		return -ENOMEM;
+	*values = bigger;
+	*cap = need * 2;
+	return 0;
+}
+
+static bool is_kernel(const struct tables *t, frame_id frame)
+{
+	return tables_frame_get(t, frame)->flags & FRAME_KERNEL;
+}
+
+static bool hidden_mode(const struct tables *t, const struct profile *p, node_id node,
+			uint32_t flags)
+{
+	if (!(flags & (QUERY_NO_KERNEL | QUERY_NO_USER)))
+		return false;
+	bool kernel = is_kernel(t, trie_at(&p->trie, node)->frame);
+	return flags & (kernel ? QUERY_NO_KERNEL : QUERY_NO_USER);
+}
+
+static struct flat_leaf *leaf_of(struct flat *f, node_id node)
+{
+	if (f->place[node])
+		return &f->leaves[f->place[node] - 1];
+	uint32_t n = f->nvalues;
+	if (grow_leaves(f) ||
+	    (n && grow_values(&f->leaf_values, &f->leaf_values_cap, (size_t)(f->nleaves + 1) * n)))
+		return NULL;
+	if (n)
+		memset(f->leaf_values + (size_t)f->nleaves * n, 0, n * sizeof(double));
+	f->leaves[f->nleaves] = (struct flat_leaf){.node = node};
+	f->place[node] = ++f->nleaves;
+	return &f->leaves[f->nleaves - 1];
+}
+
+static int gather(struct flat *f, const struct profile *p, const struct tables *t,
+		  const struct fold_query *q)
+{
+	uint32_t count = p->trie.count, i = 0;
+	struct profile_walk w = profile_walk(p, &q->window);
+
+	while (profile_next(&w)) {
+		const struct cell *c = w.cell;
+		if (c->node >= count)
+			continue;
+		bool sample = fold_takes(q, c);
+		if (!sample && !(f->nvalues && takes_value(q, c, &i)))
+			continue;
+		if (hidden_mode(t, p, c->node, q->flags))
+			continue;
+		struct flat_leaf *leaf = leaf_of(f, c->node);
+		if (!leaf)
+			return -ENOMEM;
+		if (sample)
+			sums_add(&leaf->sums, &(struct sums){c->samples, c->weight, c->weight_sq});
+		else
+			f->leaf_values[(size_t)(leaf - f->leaves) * f->nvalues + i] +=
+				(double)(int64_t)c->weight;
+	}
+	return 0;
+}
+
+/* Mark the ancestors of every leaf; a leaf whose counts came to nothing is none. */
+static uint32_t mark(struct flat *f, const struct trie *trie)
+{
+	uint32_t touched = 0;
+	for (uint32_t i = 0; i < f->nleaves; i++) {
+		const struct sums *s = &f->leaves[i].sums;
+		if (!s->samples && !s->weight)
+			f->place[f->leaves[i].node] = 0;
+	}
+	for (uint32_t i = 0; i < f->nleaves; i++) {
+		node_id node = f->leaves[i].node;
+		if (!f->place[node])
+			continue;
+		touched++;
+		node = trie_at(trie, node)->parent;
+		for (; node != NODE_ROOT && !f->place[node]; node = trie_at(trie, node)->parent) {
+			f->place[node] = INNER;
+			touched++;
+		}
+	}
+	return touched;
+}
+
+/*
+ * Number the touched nodes by rising id (nodes[pos].node, their leaf in nodes[pos].parent for now)
+ * and link them: first child, next sibling. Returns the first outermost node.
+ */
+static uint32_t link_children(struct flat *f, const struct trie *trie, uint32_t touched)
+{
+	uint32_t pos = 0, root = FLAT_NONE;
+	for (node_id id = 1; pos < touched; id++) {
+		if (!f->place[id])
+			continue;
+		f->nodes[pos].node = id;
+		f->nodes[pos].parent = f->place[id];
+		f->first[pos] = FLAT_NONE;
+		f->place[id] = ++pos;
+	}
+	while (pos-- > 0) {
+		node_id parent = trie_at(trie, f->nodes[pos].node)->parent;
+		uint32_t *head = parent == NODE_ROOT ? &root : &f->first[f->place[parent] - 1];
+		f->next[pos] = *head;
+		*head = pos;
+	}
+	return root;
+}
+
+static bool spliced_out(const struct tables *t, frame_id frame, uint32_t leaf, uint32_t flags)
+{
+	uint32_t frame_flags = tables_frame_get(t, frame)->flags;
+	if (leaf != INNER)
+		return false;
+	if (flags & QUERY_NO_USER && !(frame_flags & FRAME_KERNEL))
+		return true;
+	return frame_flags & FRAME_TAILCALL && !(flags & QUERY_TAIL_CALLS);
+}
+
+struct order {
+	struct flat_node *from; /* by position */
+	uint32_t *out;          /* position → index in preorder, of it or its visible ancestor */
+};
+
+/* Depth first through the links, writing f->nodes in preorder. */
+static void write_preorder(struct flat *f, const struct profile *p, const struct tables *t,
+			   const struct fold_query *q, const struct order *o, uint32_t root)
+{
+	uint32_t at = root, n = 0;
+	while (at != FLAT_NONE) {
+		const struct trie_node *node = trie_at(&p->trie, o->from[at].node);
+		uint32_t leaf = o->from[at].parent;
+		uint32_t up = node->parent == NODE_ROOT ? FLAT_NONE : f->place[node->parent] - 1;
+		uint32_t parent = up == FLAT_NONE ? FLAT_NONE : o->out[up];
+		if (spliced_out(t, node->frame, leaf, q->flags)) {
+			o->out[at] = parent;
+		} else {
+			f->nodes[n] = (struct flat_node){
+				.node = o->from[at].node, .frame = node->frame, .parent = parent};
+			double *values = f->self_values + (size_t)n * f->nvalues;
+			if (f->nvalues)
+				memset(values, 0, f->nvalues * sizeof *values);
+			if (leaf != INNER) {
+				f->nodes[n].self = f->leaves[leaf - 1].sums;
+				if (f->nvalues)
+					memcpy(values,
+					       f->leaf_values + (size_t)(leaf - 1) * f->nvalues,
+					       f->nvalues * sizeof *values);
+			}
+			o->out[at] = n++;
+		}
+		if (f->first[at] != FLAT_NONE) {
+			at = f->first[at];
+			continue;
+		}
+		while (at != FLAT_NONE && f->next[at] == FLAT_NONE) {
+			node_id above = trie_at(&p->trie, o->from[at].node)->parent;
+			at = above == NODE_ROOT ? FLAT_NONE : f->place[above] - 1;
+		}
+		if (at != FLAT_NONE)
+			at = f->next[at];
+	}
+	f->n = n;
+}
+
+static void sum_up(struct flat *f, const struct tables *t)
+{
+	uint32_t nv = f->nvalues;
+	if (nv)
+		memcpy(f->total_values, f->self_values, (size_t)f->n * nv * sizeof(double));
+	for (uint32_t i = f->n; i-- > 0;) {
+		struct flat_node *node = &f->nodes[i];
+		sums_add(&node->total, &node->self);
+		if (node->end <= i)
+			node->end = i + 1;
+		if (node->self.weight && is_kernel(t, node->frame))
+			f->kernel_weight += node->self.weight;
+		const double *values = nv ? f->total_values + (size_t)i * nv : NULL;
+		double *up_values = f->all_values;
+		if (node->parent == FLAT_NONE) {
+			sums_add(&f->all, &node->total);
+		} else {
+			struct flat_node *up = &f->nodes[node->parent];
+			sums_add(&up->total, &node->total);
+			if (up->end < node->end)
+				up->end = node->end;
+			up_values = nv ? f->total_values + (size_t)node->parent * nv : NULL;
+		}
+		for (uint32_t v = 0; v < nv; v++)
+			up_values[v] += values[v];
+	}
+}
+
+static int reserve_nodes(struct flat *f, uint32_t touched)
+{
+	if (touched > f->cap) {
+		uint32_t cap = touched + touched / 4 + 64;
+		if (grow(&f->nodes, sizeof *f->nodes, cap) ||
+		    grow(&f->first, sizeof *f->first, cap) || grow(&f->next, sizeof *f->next, cap))
+			return -ENOMEM;
+		f->cap = cap;
+	}
+	if (!f->nvalues)
+		return 0;
+	size_t cap = f->values_cap;
+	if (grow_values(&f->self_values, &cap, (size_t)touched * f->nvalues) ||
+	    grow_values(&f->total_values, &f->values_cap, (size_t)touched * f->nvalues))
+		return -ENOMEM;
+	return 0;
+}
+
+static int reserve_place(struct flat *f, uint32_t count)
+{
+	if (count > f->place_cap) {
+		uint32_t cap = count + count / 4;
+		free(f->place);
+		f->place_cap = 0;
+		f->place = malloc(cap * sizeof *f->place);
+		if (!f->place)
+			return -ENOMEM;
+		f->place_cap = cap;
+	}
+	memset(f->place, 0, count * sizeof *f->place);
+	return 0;
+}
+
+int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
+	       const struct fold_query *q)
+{
+	f->n = f->nleaves = 0;
+	f->all = (struct sums){0};
+	f->kernel_weight = 0;
+	f->nvalues = q->nvalues <= FLAT_VALUES_MAX ? q->nvalues : FLAT_VALUES_MAX;
+	memset(f->all_values, 0, sizeof f->all_values);
+	if (reserve_place(f, p->trie.count) || gather(f, p, t, q))
+		return -ENOMEM;
+	uint32_t touched = mark(f, &p->trie);
+	if (reserve_nodes(f, touched))
+		return -ENOMEM;
+	uint32_t root = link_children(f, &p->trie, touched);
+
+	struct order o = {.from = malloc(touched * sizeof *o.from + 1),
+			  .out = malloc(touched * sizeof *o.out + 1)};
+	if (o.from && o.out) {
+		memcpy(o.from, f->nodes, touched * sizeof *o.from);
+		write_preorder(f, p, t, q, &o, root);
+		sum_up(f, t);
+	}
+	int result = o.from && o.out ? 0 : -ENOMEM;
+	free(o.from);
+	free(o.out);
+	return result;
+}

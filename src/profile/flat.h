@@ -1,0 +1,70 @@
+/*
+ * flat: the part of the trie that a window of time touched, in depth-first preorder, with sums.
+ *
+ * What every fold starts from. Nodes that the query hides (user frames, tail calls told by DWARF
+ * only) are spliced out: their children hang under the next visible ancestor. Memory is reused from
+ * build to build. Owned by the engine thread.
+ */
+#ifndef ALTPTTOP_FLAT_H
+#define ALTPTTOP_FLAT_H
+
+#include "answer.h"
+#include "profile/profile.h"
+
+#define FLAT_NONE       UINT32_MAX
+#define FLAT_VALUES_MAX 16 /* events read along, of one set */
+
+struct sums {
+	uint64_t samples, weight;
+	double weight_sq;
+};
+static inline void sums_add(struct sums *to, const struct sums *more)
+{
+	to->samples += more->samples;
+	to->weight += more->weight;
+	to->weight_sq += more->weight_sq;
+}
+
+struct fold_query {
+	struct window window;
+	uint16_t event;           /* whose samples are folded */
+	uint32_t flags;           /* enum query_flag */
+	task_id task;             /* 0: all */
+	const uint8_t *task_mask; /* tasks to count, by id (ids beyond ntasks are not); NULL: all */
+	uint32_t ntasks;
+	const uint16_t *values; /* events read along whose sums are wanted too */
+	uint32_t nvalues;
+};
+
+struct flat_node {
+	node_id node;
+	frame_id frame;
+	uint32_t parent; /* index, FLAT_NONE for an outermost frame */
+	uint32_t end;    /* index behind its subtree */
+	struct sums self, total;
+};
+
+struct flat {
+	struct flat_node *nodes;
+	uint32_t n, cap;
+	struct sums all;
+	uint64_t kernel_weight; /* of samples whose innermost frame is in the kernel */
+	uint32_t nvalues;
+	double *self_values, *total_values; /* [n × nvalues] */
+	double all_values[FLAT_VALUES_MAX];
+	/* scratch */
+	struct flat_leaf *leaves;
+	uint32_t nleaves, leaves_cap;
+	uint32_t *place, *first, *next;
+	uint32_t place_cap;
+	double *leaf_values;
+	size_t leaf_values_cap, values_cap;
+};
+
+void flat_fini(struct flat *f); /* a zeroed struct is empty; so is it afterwards */
+int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
+	       const struct fold_query *q);                        /* -ENOMEM: nothing is in it */
+bool fold_takes(const struct fold_query *q, const struct cell *c); /* is @c a sample of @q? */
+size_t flat_bytes(const struct flat *f);
+
+#endif

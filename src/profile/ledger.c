@@ -1,0 +1,128 @@
+/*
+ * ledger: turns cumulative readings into differences.
+ *
+ * Engine thread. [unsampled] compares, from reading to reading, what the kernel accounted to a
+ * process with what its samples stand for, so that neither a window's edge nor the cadence of
+ * readings shows as a difference. A reading that goes backwards (a source that mixes clocks) starts
+ * anew.
+ */
+#include "profile/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEDGER_MAX (1u << 22)
+
+static const struct ledger_entry unknown = {.cpu = -1, .user = -1, .system = -1};
+
+void ledger_fini(struct ledger *l)
+{
+	free(l->data);
+	*l = (struct ledger){0};
+}
+
+const struct ledger_entry *ledger_get(const struct ledger *l, task_id task)
+{
+	return task < l->cap ? &l->data[task] : &unknown;
+}
+
+static struct ledger_entry *entry_of(struct ledger *l, task_id task)
+{
+	if (task < l->cap)
+		return &l->data[task];
+	if (!task || task >= LEDGER_MAX)
+		return NULL;
+	uint32_t cap = l->cap ? l->cap : 64;
+	while (cap <= task)
+		cap *= 2;
+	struct ledger_entry *data = realloc(l->data, cap * sizeof *data);
+	if (!data)
+		return NULL;
+	for (uint32_t i = l->cap; i < cap; i++)
+		data[i] = unknown;
+	l->data = data;
+	l->cap = cap;
+	return &data[task];
+}
+
+void ledger_sampled(struct ledger *l, task_id process, uint64_t ns)
+{
+	struct ledger_entry *e = process ? entry_of(l, process) : NULL;
+	if (e)
+		e->sampled_ns += ns;
+}
+
+static void put(struct cells *cells, task_id task, enum account_kind kind, uint64_t weight)
+{
+	struct cell c = {.node = UINT32_MAX,
+			 .task = task,
+			 .event = (uint16_t)kind,
+			 .flags = CELL_ACCOUNT,
+			 .weight = weight};
+	if (weight)
+		cells_add(cells, &c);
+}
+
+static uint64_t in_scope(const struct account *a, enum account_scope scope)
+{
+	return scope == SCOPE_USER ? a->user_ns : scope == SCOPE_KERNEL ? a->system_ns : a->cpu_ns;
+}
+
+static uint64_t in_scope_then(const struct ledger_entry *e, enum account_scope scope)
+{
+	return scope == SCOPE_USER ? e->user_ns : scope == SCOPE_KERNEL ? e->system_ns : e->cpu_ns;
+}
+
+/* user and system come from coarser clocks than cpu and may step back a little. */
+static uint64_t grown(uint64_t now, uint64_t then)
+{
+	return now > then ? now - then : 0;
+}
+
+static void put_differences(struct ledger_entry *e, const struct account *a,
+			    enum account_scope scope, struct cells *cells)
+{
+	uint64_t span = a->time_ns - e->time_ns;
+	uint64_t cpu = a->cpu_ns - e->cpu_ns;
+	uint64_t user = grown(a->user_ns, e->user_ns), system = grown(a->system_ns, e->system_ns);
+
+	put(cells, a->task, ACCOUNT_CPU, cpu);
+	put(cells, a->task, ACCOUNT_USER, user);
+	put(cells, a->task, ACCOUNT_SYSTEM, system);
+	if (cpu)
+		put(cells, a->task, ACCOUNT_SPAN, span);
+	if (scope != SCOPE_NONE)
+		put(cells, a->task, ACCOUNT_UNSAMPLED,
+		    in_scope(a, scope) - in_scope_then(e, scope) -
+			    (e->sampled_ns - e->sampled_then_ns));
+	e->cpu = (double)cpu / (double)span;
+	e->user = (double)user / (double)span;
+	e->system = (double)system / (double)span;
+}
+
+void ledger_read(struct ledger *l, const struct account *a, enum account_scope scope,
+		 struct cells *cells)
+{
+	struct ledger_entry *e = entry_of(l, a->task);
+	if (!e)
+		return;
+	if (!e->seen && a->whole_life && a->born_ns < a->time_ns) {
+		e->seen = true;
+		e->time_ns = a->born_ns;
+	}
+	if (e->seen && a->time_ns > e->time_ns && a->cpu_ns >= e->cpu_ns)
+		put_differences(e, a, scope, cells);
+	else if (e->seen && a->time_ns <= e->time_ns)
+		return; /* told twice */
+	e->seen = true;
+	e->time_ns = a->time_ns;
+	e->cpu_ns = a->cpu_ns;
+	if (a->user_ns > e->user_ns || a->cpu_ns < e->cpu_ns)
+		e->user_ns = a->user_ns;
+	if (a->system_ns > e->system_ns || a->cpu_ns < e->cpu_ns)
+		e->system_ns = a->system_ns;
+	e->sampled_then_ns = e->sampled_ns;
+	if (a->state)
+		e->state = a->state;
+	e->waits_on = a->waits_on;
+}

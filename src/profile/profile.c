@@ -1,0 +1,185 @@
+/*
+ * profile: intake of finished samples and accounts, the totals, the mark.
+ *
+ * Engine thread. A sample costs one trie insertion and one look-up in the open table; totals and
+ * history are paid once per bucket. What the caps refuse goes to visible places: first a cell loses
+ * its thread, then its node.
+ */
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TIME_MAX       (1ull << 62)
+#define OPEN_CELLS_MAX (1u << 16) /* recordings without times close by size */
+#define SPARE_CELLS    256        /* room kept for cells without thread or node */
+
+int profile_init(struct profile *p, size_t cap_bytes)
+{
+	memset(p, 0, sizeof *p);
+	if (!cap_bytes)
+		cap_bytes = PROFILE_BYTES;
+	p->totals_cap = cap_bytes / 4;
+	p->scope = SCOPE_NONE;
+	history_init(&p->history, cap_bytes / 2);
+	return trie_init(&p->trie, cap_bytes / 4);
+}
+
+void profile_fini(struct profile *p)
+{
+	trie_fini(&p->trie);
+	history_fini(&p->history);
+	ledger_fini(&p->ledger);
+	cells_fini(&p->open);
+	cells_fini(&p->since);
+	cells_fini(&p->base);
+}
+
+size_t profile_bytes(const struct profile *p)
+{
+	return p->trie.bytes + p->history.bytes + cells_bytes(&p->open) + cells_bytes(&p->since) +
+	       cells_bytes(&p->base) + p->ledger.cap * sizeof *p->ledger.data;
+}
+
+static bool totals_full(const struct profile *p, const struct cells *to)
+{
+	size_t bytes = cells_bytes(&p->since) + cells_bytes(&p->base);
+	return to->cap && to->len + SPARE_CELLS >= to->cap &&
+	       bytes - cells_bytes(to) + cells_bytes(to) * 2 > p->totals_cap;
+}
+
+/* Add to a total; when it is full, to the node's cell of all threads, else to [overflow]. */
+static void total_add(struct profile *p, struct cells *to, const struct cell *c)
+{
+	struct cell key = *c;
+	if (totals_full(p, to) && !cells_find(to, &key)) {
+		p->overflowed++;
+		key.task = 0;
+		if (!cells_find(to, &key) && key.node != NODE_NONE)
+			key.node = NODE_OVERFLOW;
+	}
+	if (cells_add(to, &key))
+		p->overflowed++;
+}
+
+static void close_open(struct profile *p)
+{
+	for (uint32_t i = 0; i < p->open.len; i++)
+		total_add(p, &p->since, &p->open.data[i]);
+	tally_add(&p->since_tally, &p->open_tally);
+	if (history_push(&p->history, p->open_start_ns, &p->open, &p->open_tally))
+		p->overflowed++;
+	cells_clear(&p->open);
+	memset(&p->open_tally, 0, sizeof p->open_tally);
+}
+
+static bool open_is_empty(const struct profile *p)
+{
+	static const struct tally none;
+	return !p->open.len && !memcmp(&p->open_tally, &none, sizeof none);
+}
+
+/* Make the open bucket the one that holds @time_ns. Costs the same however far time jumps. */
+static void advance(struct profile *p, uint64_t time_ns)
+{
+	if (time_ns > TIME_MAX)
+		time_ns = TIME_MAX;
+	if (!p->begin_ns)
+		p->begin_ns = time_ns ? time_ns : 1;
+	if (time_ns > p->newest_ns)
+		p->newest_ns = time_ns;
+	if (time_ns < p->open_end_ns && p->open.len < OPEN_CELLS_MAX)
+		return;
+	if (!open_is_empty(p))
+		close_open(p);
+	if (time_ns >= p->open_end_ns) {
+		p->open_start_ns = time_ns - time_ns % HISTORY_STEP_NS;
+		p->open_end_ns = p->open_start_ns + HISTORY_STEP_NS;
+	}
+	if (p->open_start_ns < p->mark_ns && p->mark_ns <= time_ns)
+		p->open_start_ns = p->mark_ns;
+}
+
+static void add_values(struct profile *p, const struct sample *s, node_id node,
+		       const struct sample_value *values)
+{
+	for (unsigned i = 0; i < s->nvalues; i++) {
+		const struct sample_value *v = &values[i];
+		if (v->state != VALUE_OK && v->state != VALUE_SCALED)
+			continue;
+		struct cell c = {.node = node,
+				 .task = s->task,
+				 .event = v->event,
+				 .flags = CELL_VALUE,
+				 .weight = v->count};
+		cells_add(&p->open, &c);
+		struct cell running = {.node = NODE_NONE,
+				       .event = v->event,
+				       .flags = CELL_RUNNING,
+				       .samples = 1,
+				       .weight = (uint64_t)((double)v->running * 1e6)};
+		cells_add(&p->open, &running);
+	}
+}
+
+void profile_add(struct profile *p, const struct sample *s, const struct sample_value *values,
+		 const frame_id *frames)
+{
+	advance(p, s->time_ns);
+	bool blocked = s->flags & SAMPLE_BLOCKED;
+	struct cell c = {.node = trie_add(&p->trie, frames, s->nframes),
+			 .task = s->task,
+			 .event = s->event,
+			 .flags = blocked ? CELL_BLOCKED : 0,
+			 .samples = 1,
+			 .weight = s->weight,
+			 .weight_sq = (double)s->weight * (double)s->weight};
+	if (cells_add(&p->open, &c))
+		p->overflowed++;
+	add_values(p, s, c.node, values);
+
+	struct tally *t = &p->open_tally;
+	t->samples++;
+	t->stacks++;
+	t->cut[s->cut < CUT_REASONS ? s->cut : CUT_NONE]++;
+	if (s->flags & SAMPLE_STITCHED)
+		t->stitched++;
+	if (!blocked && s->event < EVENT_MAX && p->events_on_cpu >> s->event & 1) {
+		t->cpu_ns += s->weight;
+		ledger_sampled(&p->ledger, s->process, s->weight);
+	}
+}
+
+void profile_account(struct profile *p, const struct account *a)
+{
+	advance(p, a->time_ns);
+	ledger_read(&p->ledger, a, p->scope, &p->open);
+}
+
+void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count)
+{
+	p->open_tally.loss[kind] += count;
+}
+
+void profile_mark(struct profile *p, uint64_t now_ns)
+{
+	if (!open_is_empty(p))
+		close_open(p);
+	for (uint32_t i = 0; i < p->since.len; i++)
+		total_add(p, &p->base, &p->since.data[i]);
+	tally_add(&p->base_tally, &p->since_tally);
+	cells_clear(&p->since);
+	memset(&p->since_tally, 0, sizeof p->since_tally);
+	/* Samples that were taken before but arrive later still count to the side of the mark on
+	 * which they arrive. */
+	p->mark_ns = now_ns > p->open_start_ns ? now_ns : p->open_start_ns + 1;
+	p->open_start_ns = p->mark_ns;
+	if (p->open_end_ns < p->mark_ns)
+		p->open_end_ns = p->mark_ns;
+	p->history.barrier_ns = p->mark_ns;
+}
+
+void profile_unmark(struct profile *p)
+{
+	p->mark_ns = 0;
+}

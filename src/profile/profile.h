@@ -1,0 +1,86 @@
+/*
+ * profile: everything that was sampled, ready to be asked for any window of time.
+ *
+ * Counters are cells by (leaf node, task, event). The open bucket gathers them; as it closes they
+ * go to the history (packed, by time) and to the totals. Totals are two tables: `since` counts from
+ * the mark (or from the beginning), `base` holds what came before it, so that undoing a mark loses
+ * nothing. Memory is capped: a quarter each for the trie and the totals, half for the history.
+ * Owned by the engine thread.
+ */
+#ifndef ALTPTTOP_PROFILE_H
+#define ALTPTTOP_PROFILE_H
+
+#include "profile/history.h"
+#include "profile/ledger.h"
+#include "profile/trie.h"
+#include "sample.h"
+
+#define PROFILE_BYTES ((size_t)256 << 20) /* default cap */
+
+struct profile {
+	struct trie trie;
+	struct history history;
+	struct ledger ledger;
+	struct cells open, since, base;
+	struct tally open_tally, since_tally, base_tally;
+	uint64_t open_start_ns, open_end_ns;
+	uint64_t begin_ns;  /* of the first thing that came; 0: nothing yet */
+	uint64_t newest_ns; /* time of the newest thing */
+	uint64_t mark_ns;   /* 0: not marked */
+	size_t totals_cap;
+	uint64_t overflowed;    /* cells that lost their thread or their node to the cap */
+	uint64_t events_on_cpu; /* bit by event: its weights are on-CPU time */
+	enum account_scope scope;
+};
+
+int profile_init(struct profile *p, size_t cap_bytes); /* 0: PROFILE_BYTES; -ENOMEM */
+void profile_fini(struct profile *p);
+
+/* Times beyond 2^62 are cut to it; a time before the open bucket counts into that. */
+void profile_add(struct profile *p, const struct sample *s, const struct sample_value *values,
+		 const frame_id *frames);
+void profile_account(struct profile *p, const struct account *a);
+void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count);
+
+void profile_mark(struct profile *p, uint64_t now_ns); /* count from here */
+void profile_unmark(struct profile *p);
+
+size_t profile_bytes(const struct profile *p);
+
+/*
+ * A window of time: [from, until). `all` counts from the mark or the beginning whatever from_ns
+ * says. covered_ns is the time that shares of wall time divide by.
+ */
+struct window {
+	bool all;
+	uint64_t from_ns, until_ns; /* until UINT64_MAX: everything newer */
+	uint64_t covered_ns;
+};
+
+/* The last @length_ns (0: all) before @now_ns, or before @until_ns when that is not 0. */
+struct window profile_window(const struct profile *p, uint64_t length_ns, uint64_t until_ns,
+			     uint64_t now_ns);
+
+/*
+ * Walk the cells of a window; the same key may come several times, and sums are what counts: a cell
+ * can come negated (two's complement) to take back what lies behind the window.
+ *
+ *	struct profile_walk w = profile_walk(p, &window);
+ *	while (profile_next(&w))
+ *		… w.cell, w.time_ns …
+ */
+struct profile_walk {
+	const struct profile *p;
+	struct window window;
+	uint32_t stage, at;
+	struct cellcode_reader reader;
+	bool in_bucket, negate;
+	const struct cell *cell;
+	struct cell copy;
+	uint64_t time_ns; /* start of the bucket, 0: from the totals */
+};
+struct profile_walk profile_walk(const struct profile *p, const struct window *w);
+bool profile_next(struct profile_walk *w);
+void profile_tally(const struct profile *p, const struct window *w, struct tally *ret_tally);
+
+#endif

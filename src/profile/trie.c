@@ -1,0 +1,148 @@
+/*
+ * trie: insertion of call paths.
+ *
+ * Engine thread. Children are found through one hash table over (parent, frame) instead of lists in
+ * the nodes: eight bytes a node, and a wide fan-out costs nothing. The outer part that a path
+ * shares with the one before is taken from memory without a look-up.
+ */
+#include "profile/trie.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define SLOTS_MIN (1u << 12)
+
+static int add_chunk(struct trie *t)
+{
+	struct trie_node **chunks = realloc(t->chunks, (t->nchunks + 1) * sizeof *chunks);
+	if (!chunks)
+		return -ENOMEM;
+	t->chunks = chunks;
+	chunks[t->nchunks] = malloc(TRIE_CHUNK * sizeof **chunks);
+	if (!chunks[t->nchunks])
+		return -ENOMEM;
+	t->nchunks++;
+	t->bytes += TRIE_CHUNK * sizeof **chunks;
+	return 0;
+}
+
+static void node_write(struct trie *t, node_id id, node_id parent, frame_id frame)
+{
+	t->chunks[id >> TRIE_CHUNK_BITS][id & (TRIE_CHUNK - 1)] = (struct trie_node){
+		.parent = parent, .frame = frame};
+}
+
+static uint32_t slot_of(const struct trie *t, node_id parent, frame_id frame)
+{
+	uint32_t i = (uint32_t)hash_mix((uint64_t)parent << 32 | frame) & t->mask;
+	for (;; i = (i + 1) & t->mask) {
+		node_id id = t->slots[i];
+		if (!id)
+			return i;
+		const struct trie_node *n = trie_at(t, id);
+		if (n->frame == frame && n->parent == parent)
+			return i;
+	}
+}
+
+/* Double the table. The old one goes first into the byte count, so the cap holds at the peak. */
+static int grow_slots(struct trie *t)
+{
+	uint32_t *old = t->slots;
+	uint32_t old_size = old ? t->mask + 1 : 0;
+	uint32_t size = old ? old_size * 2 : SLOTS_MIN;
+	if (t->bytes + size * sizeof *old > t->cap_bytes)
+		return -ENOSPC;
+	uint32_t *slots = calloc(size, sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	t->slots = slots;
+	t->mask = size - 1;
+	t->bytes += size * sizeof *slots - old_size * sizeof *old;
+	for (node_id id = 1; id < t->count; id++) {
+		const struct trie_node *n = trie_at(t, id);
+		slots[slot_of(t, n->parent, n->frame)] = id;
+	}
+	free(old);
+	return 0;
+}
+
+int trie_init(struct trie *t, size_t cap_bytes)
+{
+	memset(t, 0, offsetof(struct trie, path));
+	t->cap_bytes = SIZE_MAX;
+	if (add_chunk(t) || grow_slots(t)) {
+		trie_fini(t);
+		return -ENOMEM;
+	}
+	t->cap_bytes = cap_bytes;
+	node_write(t, NODE_ROOT, NODE_ROOT, FRAME_NONE);
+	node_write(t, NODE_OVERFLOW, NODE_ROOT, FRAME_OVERFLOW);
+	t->count = 2;
+	t->slots[slot_of(t, NODE_ROOT, FRAME_OVERFLOW)] = NODE_OVERFLOW;
+	return 0;
+}
+
+void trie_fini(struct trie *t)
+{
+	for (uint32_t i = 0; i < t->nchunks; i++)
+		free(t->chunks[i]);
+	free(t->chunks);
+	free(t->slots);
+	t->chunks = NULL;
+	t->slots = NULL;
+	t->nchunks = t->count = 0;
+}
+
+/* NODE_OVERFLOW when there is no room for one more. */
+static node_id child_of(struct trie *t, node_id parent, frame_id frame)
+{
+	uint32_t slot = slot_of(t, parent, frame);
+	if (t->slots[slot])
+		return t->slots[slot];
+	if ((uint64_t)t->count * 5 >= (uint64_t)t->mask * 3) {
+		if (grow_slots(t))
+			return NODE_OVERFLOW;
+		slot = slot_of(t, parent, frame);
+	}
+	if (t->count >> TRIE_CHUNK_BITS == t->nchunks) {
+		if (t->bytes + TRIE_CHUNK * sizeof(struct trie_node) > t->cap_bytes || add_chunk(t))
+			return NODE_OVERFLOW;
+	}
+	node_id id = t->count++;
+	node_write(t, id, parent, frame);
+	t->slots[slot] = id;
+	return id;
+}
+
+node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
+{
+	static const frame_id unknown = FRAME_UNKNOWN;
+	if (!n) {
+		frames = &unknown;
+		n = 1;
+	}
+	uint32_t skip = n > TRIE_DEPTH_MAX ? n - TRIE_DEPTH_MAX : 0;
+	const frame_id *outermost = frames + n - 1;
+	uint32_t depth = n - skip, d = 0;
+
+	while (d < depth && d < t->path_len && t->path[d].frame == outermost[-(ptrdiff_t)d])
+		d++;
+	node_id node = d ? t->path[d - 1].parent : NODE_ROOT;
+	for (; d < depth; d++) {
+		frame_id frame = outermost[-(ptrdiff_t)d];
+		node_id child = child_of(t, node, frame);
+		if (child == NODE_OVERFLOW) {
+			t->path_len = d;
+			t->overflowed++;
+			return NODE_OVERFLOW;
+		}
+		node = child;
+		t->path[d] = (struct trie_node){.parent = node, .frame = frame};
+	}
+	t->path_len = depth;
+	return node;
+}

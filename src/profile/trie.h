@@ -1,0 +1,54 @@
+/*
+ * trie: every call path ever seen, keyed by frame id from the outermost frame inwards.
+ *
+ * A node is (parent, frame); it never moves, and a parent's id is smaller than its children's, so a
+ * pass over falling ids sums leaves into roots. Keyed by address, never by function: names that
+ * come late rebuild nothing. Memory is capped; paths beyond the cap go to the node NODE_OVERFLOW.
+ * Owned by the engine thread.
+ */
+#ifndef ALTPTTOP_TRIE_H
+#define ALTPTTOP_TRIE_H
+
+#include <stddef.h>
+
+#include "frame.h"
+
+typedef uint32_t node_id;
+#define NODE_ROOT     0u         /* stands for all threads; has no frame */
+#define NODE_OVERFLOW 1u         /* [overflow], child of the root */
+#define NODE_NONE     UINT32_MAX /* no stack */
+
+#define TRIE_CHUNK_BITS 14
+#define TRIE_CHUNK      (1u << TRIE_CHUNK_BITS)
+#define TRIE_DEPTH_MAX  2048 /* deeper paths lose their innermost frames */
+
+struct trie_node {
+	node_id parent;
+	frame_id frame;
+};
+
+struct trie {
+	struct trie_node **chunks;
+	uint32_t nchunks;
+	uint32_t count; /* nodes, root and overflow included */
+	uint32_t *slots;
+	uint32_t mask;
+	size_t bytes, cap_bytes;
+	uint64_t overflowed; /* paths that went to NODE_OVERFLOW */
+	/* The path added last: the next one most often shares its outer part. */
+	uint32_t path_len;
+	struct trie_node path[TRIE_DEPTH_MAX]; /* .parent is the node of this depth itself */
+};
+
+int trie_init(struct trie *t, size_t cap_bytes); /* -ENOMEM */
+void trie_fini(struct trie *t);
+
+/* The node of a path, innermost frame first. An empty path is that of FRAME_UNKNOWN. */
+node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n);
+
+static inline const struct trie_node *trie_at(const struct trie *t, node_id id)
+{
+	return &t->chunks[id >> TRIE_CHUNK_BITS][id & (TRIE_CHUNK - 1)];
+}
+
+#endif

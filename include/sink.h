@@ -72,6 +72,8 @@ struct sink_ops {
 	void (*event)(void *ctx, uint16_t index, const struct event_desc *desc);
 	void (*sample)(void *ctx, const struct raw_sample *s);
 	void (*mmap)(void *ctx, const struct raw_mmap *m);
+	/* A thread or process that is born now; what was there before is told by comm, or not at
+	 * all. */
 	void (*fork)(void *ctx, const struct raw_task *t);
 	void (*comm)(void *ctx, const struct raw_task *t);
 	void (*exit)(void *ctx, const struct raw_task *t);

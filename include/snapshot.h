@@ -13,7 +13,8 @@
 #include "source.h"
 #include "tables.h"
 
-#define SNAPSHOT_ROOT UINT32_MAX
+#define SNAPSHOT_ROOT  UINT32_MAX
+#define SNAPSHOT_VALUE (1u << 15) /* cell.flags: a counter that was read along with samples */
 
 struct snapshot_node {
 	uint32_t parent; /* index in nodes, SNAPSHOT_ROOT for outermost frames */
@@ -26,8 +27,8 @@ struct snapshot_cell {
 	uint32_t node;
 	task_id task;
 	uint16_t event;
-	uint16_t flags;   /* SAMPLE_BLOCKED apart from running */
-	uint64_t samples; /* observations (hits); 0 for events only read along */
+	uint16_t flags;   /* SAMPLE_BLOCKED apart from running; SNAPSHOT_VALUE */
+	uint64_t samples; /* observations (hits); 0 for counters read along and for [unsampled] */
 	uint64_t weight;  /* Σ ns or Σ counts */
 	double weight_sq; /* Σ weight², for n = (Σw)²/Σw² */
 };

@@ -17,9 +17,16 @@ struct engine_setup {
 	bool keep_stitching_off; /* tests, measuring */
 	uint32_t max_frames;     /* --max-stack, 0 default */
 	uint32_t interval_ms;
-	size_t history_bytes; /* cap of the history by second, 0: 256 MiB */
+	size_t history_bytes; /* cap of call trie, totals and history together, 0: 256 MiB */
 	const char *title, *target_text, *where;
-	int output_fd; /* read end of a started command's output, -1 none */
+	int output_fd; /* read end of a started command's output, -1 none; stays the caller's */
+	pid_t child;   /* the started command, for COMMAND_KILL_CHILD; 0 none */
+	/* Only some threads or CPUs are watched (-t, -C), so that samples cannot be compared with
+	 * what the kernel accounts to whole processes: there is no [unsampled]. */
+	bool partial;
+	bool no_kernel, no_user; /* as the source was told */
+	uint32_t rate_hz;        /* asked rate, 0 unknown */
+	const char *event_set;   /* as -E or -e said, NULL: the default */
 	/* Write a snapshot to a file; runs on the jobs thread. -EEXIST: there and !replace. */
 	int (*save)(const struct snapshot *s, const char *path, enum snapshot_format format,
 		    bool replace, struct err *err);

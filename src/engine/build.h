@@ -1,0 +1,104 @@
+/*
+ * build: an answer in the making, and what every view's builder needs: names, shares, sorted rows.
+ *
+ * A view is one function that fills the answer's rows from the engine's folds. Texts and rows live
+ * in the answer's arena. Engine thread, until the answer is published.
+ */
+#ifndef ALTPTTOP_BUILD_H
+#define ALTPTTOP_BUILD_H
+
+#include "base/arena.h"
+#include "engine/core.h"
+#include "insight/confidence.h"
+
+struct answer_box {
+	struct answer answer; /* first: answer_unref casts */
+	_Atomic unsigned refs;
+	struct arena arena;
+};
+struct answer_box *answer_box_new(void);
+void answer_box_ref(void *box);
+void answer_box_unref(void *box); /* NULL is fine */
+
+struct unsampled;
+
+struct build {
+	struct engine *e;
+	const struct tables *t;
+	const struct query *q;
+	struct answer_box *box;
+	struct answer *a;
+	struct window window;
+	uint16_t event;                /* whose weights are shares; UINT16_MAX: no event yet */
+	const struct event_desc *desc; /* NULL likewise */
+	struct fold_query fq;
+	uint8_t *task_mask; /* owned */
+	/* The whole that shares are of. */
+	uint64_t whole;
+	double whole_n;              /* effective number of samples in it */
+	struct unsampled *unsampled; /* owned; nunsampled of them are part of the whole */
+	uint32_t nunsampled;
+	uint64_t unsampled_weight;
+	/* Rows, in the arena. */
+	struct row *rows;
+	uint32_t nrows, max_rows;
+	bool failed; /* no memory: the answer is not published */
+	/* Frames on screen that have no name yet come first to the resolver. */
+	frame_id wanted[512];
+	uint32_t nwanted;
+};
+
+struct view_builder {
+	void (*build)(struct build *b);
+	bool folds; /* needs flat, whole and unsampled to be made first */
+};
+extern const struct view_builder view_builders[VIEW_KINDS]; /* publish.c */
+
+/* build.c */
+int build_fold(struct build *b);        /* fills e->flat, whole, unsampled */
+struct row *build_row(struct build *b); /* zeroed, texts ""; NULL: full (or failed) */
+const char *build_text(struct build *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3))); /* never NULL */
+/* Make room for at most @n rows (and the rest row). False: no memory. */
+bool build_reserve(struct build *b, uint32_t n);
+void build_want(struct build *b, frame_id frame);
+bool build_matches(const struct build *b, const char *text); /* the query's filter; "" matches */
+const struct row_key *build_expanded(const struct build *b, const struct row_key *key);
+
+/* Shares, margins and flags of @row from sums. @hits decides confidence. */
+void build_shares(struct build *b, struct row *row, const struct sums *self,
+		  const struct sums *total);
+
+/* names.c: texts of functions and modules. */
+struct fid_text {
+	const char *name, *full, *module, *file;
+	uint32_t line, flags; /* enum row_flag */
+	uint64_t addr;
+};
+void fid_text(struct build *b, fid_t fid, struct fid_text *ret_text);
+const char *module_text(struct build *b, module_id module);
+bool fid_matches(struct build *b, fid_t fid); /* by the query's filter */
+/* A focus that named a frame before it had a name follows it to its function. */
+fid_t fid_settle(const struct build *b, fid_t fid);
+
+/* groups.c: threads named alike: "worker-12" belongs to "worker-*". */
+str_id group_of_task(struct tables *t, task_id task); /* the pattern's text */
+
+/* order.c: sorting before rows are made. */
+struct candidate {
+	uint32_t index;     /* what it stands for */
+	double key, second; /* falling */
+	const char *text;   /* rising; NULL when sorted by number */
+};
+void candidates_sort(struct candidate *c, uint32_t n, bool reverse);
+/* Mark rows whose interval overlaps the row above, when they are sorted by self or total. */
+void rows_mark_ties(struct row *rows, uint32_t n, bool by_total);
+
+/* status.c */
+void build_status(struct build *b, struct answer_status *s);
+
+/* View builders. */
+void show_functions(struct build *b);
+void show_modules(struct build *b);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * commands: what the person at the screen wants done.
+ *
+ * Engine thread; nothing here waits. Saving is handed to the jobs thread with a snapshot made now.
+ * What a source cannot do is said.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/core.h"
+
+static const char *span_text(uint64_t window_ns, bool marked, char *text, size_t size)
+{
+	if (window_ns)
+		snprintf(text, size, "the last %llu s",
+			 (unsigned long long)(window_ns / 1000000000));
+	else
+		snprintf(text, size, "%s", marked ? "all since the mark" : "all");
+	return text;
+}
+
+static void save(struct engine *e, const struct command *c)
+{
+	uint64_t window = e->ask ? e->ask->query.window_ns : 0;
+	uint64_t until = e->ask ? e->ask->query.until_ns : 0;
+	struct job job = {.kind = JOB_SAVE, .format = c->format, .replace = c->replace};
+
+	job.snapshot = engine_freeze(e, window, until);
+	if (!job.snapshot) {
+		engine_tell(e, NOTICE_ERROR, "no memory for a snapshot");
+		return;
+	}
+	memcpy(job.path, c->text, sizeof job.path);
+	job.path[sizeof job.path - 1] = '\0';
+	span_text(window, e->profile.mark_ns != 0, job.span, sizeof job.span);
+	if (!mailbox_post(e->jobs, &job)) {
+		snapshot_unref(job.snapshot);
+		engine_tell(e, NOTICE_ERROR, "still busy with the files before: not saved");
+	}
+}
+
+static void mark(struct engine *e, const struct command *c)
+{
+	(void)c;
+	if (e->profile.mark_ns)
+		profile_unmark(&e->profile);
+	else
+		profile_mark(&e->profile, engine_now(e));
+}
+
+/* Hand a command on to the source, which owns sc->events from then on. */
+static int pass_on(struct engine *e, struct source_command *sc, const char *what)
+{
+	int rc = -ENOTSUP;
+	if (e->ops && e->ops->command && !engine_finished(e))
+		rc = e->ops->command(e->source, sc);
+	else
+		free(sc->events);
+	if (rc == -ENOTSUP)
+		engine_tell(e, NOTICE_WARN, "%s cannot be changed here", what);
+	else if (rc < 0)
+		engine_tell(e, NOTICE_WARN, "%s could not be changed: %s", what, strerror(-rc));
+	return rc;
+}
+
+static void set_rate(struct engine *e, const struct command *c)
+{
+	struct source_command sc = {.kind = SOURCE_SET_RATE, .rate_hz = (uint32_t)c->number};
+	pass_on(e, &sc, "the rate");
+}
+
+static void set_events(struct engine *e, const struct command *c)
+{
+	char text[sizeof c->text];
+	memcpy(text, c->text, sizeof text);
+	text[sizeof text - 1] = '\0';
+	struct source_command sc = {.kind = SOURCE_SET_EVENTS, .events = strdup(text)};
+	if (!sc.events)
+		return;
+	if (pass_on(e, &sc, "the events") == 0) {
+		free((char *)(uintptr_t)e->setup.event_set);
+		e->setup.event_set = strdup(text);
+	}
+}
+
+static void set_interval(struct engine *e, const struct command *c)
+{
+	e->interval_ms = c->number < 100 ? 100 : c->number > 60000 ? 60000 : (uint32_t)c->number;
+}
+
+static void set_mode(struct engine *e, const struct command *c)
+{
+	struct source_command sc = {.kind = SOURCE_SET_MODE,
+				    .no_kernel = c->flags & QUERY_NO_KERNEL,
+				    .no_user = c->flags & QUERY_NO_USER};
+	if (pass_on(e, &sc, "what is sampled") == 0) {
+		e->no_kernel = sc.no_kernel;
+		e->no_user = sc.no_user;
+	}
+}
+
+static void cancel(struct engine *e, const struct command *c)
+{
+	(void)c;
+	if (e->setup.live || engine_finished(e))
+		return;
+	atomic_store(&e->shared.cancelled, true);
+	engine_tell(e, NOTICE_INFO, "reading was stopped: what was read is shown");
+}
+
+static void kill_child(struct engine *e, const struct command *c)
+{
+	(void)c;
+	if (e->setup.child <= 0 || engine_finished(e))
+		engine_tell(e, NOTICE_WARN, "no command that was started here is running");
+	else if (kill(e->setup.child, SIGTERM))
+		engine_tell(e, NOTICE_WARN, "cannot end process %d: %s", (int)e->setup.child,
+			    strerror(errno));
+}
+
+void engine_obey(struct engine *e)
+{
+	static void (*const obey[])(struct engine *, const struct command *) = {
+		[COMMAND_SAVE] = save,
+		[COMMAND_MARK] = mark,
+		[COMMAND_RATE] = set_rate,
+		[COMMAND_EVENTS] = set_events,
+		[COMMAND_INTERVAL] = set_interval,
+		[COMMAND_MODE] = set_mode,
+		[COMMAND_CANCEL] = cancel,
+		[COMMAND_KILL_CHILD] = kill_child,
+	};
+	struct command c;
+	while (mailbox_take(e->commands, &c)) {
+		if ((unsigned)c.kind < sizeof obey / sizeof *obey)
+			obey[c.kind](e, &c);
+		e->dirty = true;
+	}
+}

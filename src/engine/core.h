@@ -1,0 +1,153 @@
+/*
+ * core: the engine's insides, shared by the files of this room and seen by no other.
+ *
+ * Fields are grouped by the thread that owns them. The engine thread alone touches the profile and
+ * the folds; what other threads reach goes through the channels at the top.
+ */
+#ifndef ALTPTTOP_CORE_H
+#define ALTPTTOP_CORE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/mailbox.h"
+#include "base/spsc.h"
+#include "engine/intake.h"
+#include "engine/output.h"
+#include "engine/run.h"
+#include "engine/shared.h"
+#include "profile/fold.h"
+#include "profile/profile.h"
+
+#define SPARK_SECONDS (SPARK_MAX + 1)
+
+/* A query with its expanded keys, counted. */
+struct ask {
+	_Atomic unsigned refs;
+	struct query query;
+	struct row_key expanded[];
+};
+struct ask *ask_new(const struct query *q);
+void ask_ref(void *a);
+void ask_unref(void *a); /* NULL is fine */
+
+/* Somebody waits for a snapshot: shared by the waiter and the engine, freed by the last. */
+struct snap_wait {
+	_Atomic unsigned refs;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool answered;
+	uint64_t window_ns;
+	const struct snapshot *snapshot;
+};
+void snap_wait_unref(struct snap_wait *w);
+
+struct job {
+	enum { JOB_SAVE, JOB_DOCTOR, JOB_END } kind;
+	const struct snapshot *snapshot; /* the job's own reference */
+	char path[1024];
+	char span[64]; /* what is saved, in words */
+	enum snapshot_format format;
+	bool replace;
+};
+
+enum { THREAD_SOURCE, THREAD_ENGINE, THREAD_JOBS, THREADS };
+
+/* Text of the doctor screen, handed from the jobs thread. */
+struct text_box {
+	pthread_mutex_t lock;
+	char *text;
+	bool asked;
+};
+
+/* What is known of a counter that is read for the whole target. */
+struct count_state {
+	bool seen;
+	uint8_t state; /* enum value_state */
+	struct raw_count first, last;
+	double per_second[SPARK_MAX]; /* newest last */
+	uint32_t nspark;
+	uint64_t begin_ns;
+};
+
+struct pace {
+	uint64_t start_ns, cost_ns; /* of the last answer */
+	uint64_t first_ns;          /* of the first */
+	uint64_t generation;        /* of the tables it saw */
+	bool unresolved;            /* it had rows without names */
+	bool answered;              /* the question in force has had an answer */
+};
+
+struct engine {
+	struct engine_setup setup; /* texts are our copies */
+	struct tables *tables;
+
+	/* Channels. */
+	struct shared shared;
+	struct spsc *ring;
+	struct mailbox *commands, *notices, *says, *jobs, *waits;
+	struct slot *asked, *answer;
+	struct text_box doctor;
+	int wake_fd, ui_fd;
+	atomic_bool stopping;
+
+	/* Source thread. */
+	struct intake *intake;
+	const struct source_ops *ops;
+	struct source *source;
+	int result;
+	struct err result_err;
+
+	/* Threads. */
+	pthread_t threads[THREADS];
+	bool running[THREADS];
+
+	/* Engine thread. */
+	struct profile profile;
+	struct ask *ask; /* the query in force */
+	struct pace pace;
+	bool dirty; /* something came since the last answer */
+	bool said_finished;
+	uint32_t interval_ms;
+	uint64_t rest_until_ns; /* the ring is left alone so that samples come in batches */
+	uint64_t start_ns;
+	uint64_t known_events; /* bits of events the profile was told of */
+	uint16_t newest_set;
+	uint64_t loss_seen[LOSS_KINDS];
+	struct count_state *counts; /* [EVENT_MAX] */
+	char say[SAY_BYTES];
+	bool no_kernel, no_user;
+	struct output output;
+	/* Folds keep their memory from answer to answer. */
+	struct flat flat;
+	struct fold_rows rows;
+	struct fold_edges edges;
+	/* Own cost. */
+	uint64_t own_cpu_ns, own_seen_ns, own_rss;
+	double own_cpu;
+};
+
+/* loop.c */
+void *engine_main(void *arg);
+void engine_wake(struct engine *e);
+void engine_tell(struct engine *e, enum notice_kind kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+uint64_t engine_now(const struct engine *e); /* end of "now" on the profile's clock */
+
+/* drain.c */
+bool engine_drain(struct engine *e, uint64_t budget_ns); /* true: more waits */
+
+/* commands.c */
+void engine_obey(struct engine *e);
+
+/* jobs.c */
+void *jobs_main(void *arg);
+
+/* freeze.c */
+const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns);
+void engine_serve_waits(struct engine *e);
+
+/* publish.c */
+void engine_publish(struct engine *e, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * drain: takes records from the queue into the profile.
+ *
+ * Engine thread. Also brings over what the source tells beside the queue: new events, and losses,
+ * which count into the bucket of time in which they are noticed.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/core.h"
+#include "engine/record.h"
+
+#define LOOK_EVERY 256 /* records between two looks at the clock */
+
+static enum account_scope scope_of(const char *event)
+{
+	const char *modifiers = strrchr(event, ':');
+	bool user = modifiers && strchr(modifiers, 'u');
+	bool kernel = modifiers && strchr(modifiers, 'k');
+	if (user == kernel)
+		return SCOPE_ALL;
+	return user ? SCOPE_USER : SCOPE_KERNEL;
+}
+
+/* One on-CPU clock a set stands for its CPU time: two would count it twice. */
+static void learn_events(struct engine *e)
+{
+	uint64_t announced = atomic_load_explicit(&e->shared.announced, memory_order_acquire);
+	if (announced == e->known_events)
+		return;
+	uint64_t clocks = 0;
+	int clock_of_newest = -1;
+	e->newest_set = 0;
+	for (uint16_t i = 0; i < EVENT_MAX; i++) {
+		const struct event_desc *d = shared_event(&e->shared, i);
+		if (d && d->set > e->newest_set)
+			e->newest_set = d->set;
+	}
+	uint64_t sets_done = 0;
+	for (uint16_t i = 0; i < EVENT_MAX; i++) {
+		const struct event_desc *d = shared_event(&e->shared, i);
+		uint64_t set = d ? 1ull << (d->set & 63) : 0;
+		if (!d || !d->sampled || d->unit != EVENT_NS || !d->cpu_time || sets_done & set)
+			continue;
+		sets_done |= set;
+		clocks |= 1ull << i;
+		if (d->set == e->newest_set)
+			clock_of_newest = i;
+	}
+	e->profile.events_on_cpu = clocks;
+	e->profile.scope = SCOPE_NONE;
+	if (clock_of_newest >= 0 && !e->setup.partial)
+		e->profile.scope = scope_of(e->shared.events[clock_of_newest].name);
+	e->known_events = announced;
+	e->dirty = true;
+}
+
+static void learn_losses(struct engine *e)
+{
+	for (unsigned i = 0; i < LOSS_KINDS; i++) {
+		uint64_t now = atomic_load_explicit(&e->shared.loss[i], memory_order_relaxed);
+		if (now != e->loss_seen[i])
+			profile_loss(&e->profile, (enum loss_kind)i, now - e->loss_seen[i]);
+		e->loss_seen[i] = now;
+	}
+}
+
+static void take_sample(struct engine *e, const struct sample *s)
+{
+	if (s->event < EVENT_MAX && !(e->known_events >> s->event & 1))
+		learn_events(e);
+	profile_add(&e->profile, s, sample_values(s), sample_frames(s));
+}
+
+/* Keep a counter's rate for each of the last seconds. */
+static void take_count(struct engine *e, const struct raw_count *c)
+{
+	if (c->event >= EVENT_MAX)
+		return;
+	struct count_state *s = &e->counts[c->event];
+	s->state = c->state;
+	if (s->seen && c->time_ns > s->last.time_ns && c->value >= s->last.value) {
+		double span = (double)(c->time_ns - s->last.time_ns);
+		if (s->nspark == SPARK_MAX)
+			memmove(s->per_second, s->per_second + 1,
+				(SPARK_MAX - 1) * sizeof *s->per_second);
+		else
+			s->nspark++;
+		s->per_second[s->nspark - 1] = (double)(c->value - s->last.value) * 1e9 / span;
+	}
+	if (!s->seen)
+		s->first = *c;
+	s->seen = true;
+	s->last = *c;
+}
+
+static void take_record(struct engine *e, const struct record_head *head)
+{
+	const void *payload = head + 1;
+	switch ((enum record_kind)head->kind) {
+	case RECORD_SAMPLE: take_sample(e, payload); break;
+	case RECORD_ACCOUNT: profile_account(&e->profile, payload); break;
+	case RECORD_COUNT: take_count(e, payload); break;
+	}
+}
+
+bool engine_drain(struct engine *e, uint64_t budget_ns)
+{
+	uint64_t until = clock_mono_ns() + budget_ns;
+	const struct record_head *head;
+	size_t len;
+	uint32_t taken = 0;
+
+	learn_events(e);
+	while ((head = spsc_peek(e->ring, &len))) {
+		take_record(e, head);
+		spsc_release(e->ring);
+		e->dirty = true;
+		if (++taken % LOOK_EVERY)
+			continue;
+		shared_made_room(&e->shared);
+		if (clock_mono_ns() > until || atomic_load(&e->stopping))
+			break;
+	}
+	learn_losses(e);
+	if (taken)
+		shared_made_room(&e->shared);
+	return head != NULL;
+}

@@ -1,0 +1,65 @@
+/*
+ * freeze: snapshots for whoever waits for one.
+ *
+ * Engine thread, or the caller's once that has ended.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "engine/core.h"
+#include "profile/snap.h"
+
+static void describe(const struct engine *e, struct snapshot *s)
+{
+	struct utsname u;
+	snprintf(s->title, sizeof s->title, "%s", e->setup.title ? e->setup.title : "altpttop");
+	if (!uname(&u))
+		snprintf(s->host, sizeof s->host, "%.20s %.40s %.40s %.20s", u.sysname, u.nodename,
+			 u.release, u.machine);
+	const struct source_status *status = e->source ? e->ops->status(e->source) : NULL;
+	if (status) {
+		snprintf(s->sampler, sizeof s->sampler, "%s", status->arrangement);
+		s->rate_hz = atomic_load_explicit(&status->asked_hz, memory_order_relaxed);
+	}
+	if (!s->rate_hz)
+		s->rate_hz = e->setup.rate_hz;
+	s->no_kernel = e->no_kernel;
+	s->no_user = e->no_user;
+	s->main_module = (module_id)atomic_load(&e->shared.main_module);
+}
+
+const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns)
+{
+	const struct profile *p = &e->profile;
+	struct window w = profile_window(p, window_ns, until_ns, engine_now(e));
+	uint32_t n = shared_event_count(&e->shared);
+	struct snapshot *s = snap_new(p, e->tables, &w, e->shared.events, n);
+	if (!s)
+		return NULL;
+	uint64_t end = p->newest_ns < w.until_ns ? p->newest_ns : w.until_ns;
+	uint64_t begin = w.from_ns ? w.from_ns : p->begin_ns;
+	s->start_ns = begin < end ? begin : end;
+	s->end_ns = end;
+	if (e->setup.live) {
+		uint64_t mono = clock_mono_ns();
+		s->wall_start_ns = clock_real_ns() - (mono > s->start_ns ? mono - s->start_ns : 0);
+	}
+	describe(e, s);
+	return s;
+}
+
+void engine_serve_waits(struct engine *e)
+{
+	struct snap_wait *w;
+	while (mailbox_take(e->waits, &w)) {
+		const struct snapshot *s = engine_freeze(e, w->window_ns, 0);
+		pthread_mutex_lock(&w->lock);
+		w->snapshot = s;
+		w->answered = true;
+		pthread_cond_signal(&w->done);
+		pthread_mutex_unlock(&w->lock);
+		snap_wait_unref(w);
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * intake: the sink that sources deliver to: lives, mappings, unwinding, the queue.
+ *
+ * Every function runs on the source's thread (or before that starts). What it makes of an
+ * observation is a finished sample in the queue; what the queue cannot take is dropped and counted,
+ * save from recordings, whose source waits.
+ */
+#ifndef ALTPTTOP_INTAKE_H
+#define ALTPTTOP_INTAKE_H
+
+#include "base/mailbox.h"
+#include "engine/lives.h"
+#include "engine/shared.h"
+
+#define SAY_BYTES 256 /* a sentence of a source, with its NUL */
+
+struct intake_config {
+	struct tables *tables;
+	struct shared *shared;
+	struct spsc *ring;
+	struct mailbox *says; /* of SAY_BYTES each */
+	const char *symfs;
+	bool live;
+	bool stitch;
+	uint32_t max_frames;
+};
+
+struct intake;
+
+struct intake *intake_new(const struct intake_config *config); /* NULL: no memory */
+void intake_free(struct intake *in);
+const struct sink *intake_sink(struct intake *in);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * jobs: what may take long and must hold up neither samples nor screens: files, the doctor.
+ *
+ * Jobs thread. It reads snapshots by reference and tells the outcome by notice. Jobs run in the
+ * order in which they came; the last one ends the thread.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/core.h"
+
+static void save(struct engine *e, const struct job *job)
+{
+	struct err err = {0};
+	int rc = -ENOTSUP;
+	if (e->setup.save)
+		rc = e->setup.save(job->snapshot, job->path, job->format, job->replace, &err);
+	if (rc == 0)
+		engine_tell(e, NOTICE_SAVED, "%s: %s", job->path, job->span);
+	else if (rc == -EEXIST)
+		engine_tell(e, NOTICE_EXISTS, "%s", job->path);
+	else
+		engine_tell(e, NOTICE_ERROR, "%s", err.msg[0] ? err.msg : "it could not be saved");
+	snapshot_unref(job->snapshot);
+}
+
+static void doctor(struct engine *e, const struct job *job)
+{
+	(void)job;
+	char *text = e->setup.doctor ? e->setup.doctor(e->setup.doctor_ctx) : NULL;
+	pthread_mutex_lock(&e->doctor.lock);
+	free(e->doctor.text);
+	e->doctor.text = text;
+	pthread_mutex_unlock(&e->doctor.lock);
+	engine_wake(e);
+}
+
+void *jobs_main(void *arg)
+{
+	static void (*const run[])(struct engine *, const struct job *) = {
+		[JOB_SAVE] = save,
+		[JOB_DOCTOR] = doctor,
+	};
+	struct engine *e = arg;
+	struct pollfd p = {.fd = mailbox_fd(e->jobs), .events = POLLIN};
+	struct job job;
+
+	for (;;) {
+		while (mailbox_take(e->jobs, &job)) {
+			if (job.kind == JOB_END)
+				return NULL;
+			run[job.kind](e, &job);
+		}
+		if (atomic_load(&e->stopping))
+			return NULL;
+		if (poll(&p, 1, -1) > 0)
+			mailbox_drain_fd(e->jobs);
+	}
+}

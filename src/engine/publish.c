@@ -1,0 +1,97 @@
+/*
+ * publish: makes the answer to the question in force and puts it into the slot.
+ *
+ * Engine thread. Which function builds which view is a table; after the rows are made, the resolver
+ * is asked for the names they lack, those on screen first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/build.h"
+#include "profile/snap.h"
+#include "symbol/resolver.h"
+
+#define WANT_MAX 4096 /* frames asked for at once, beside those on screen */
+
+const struct view_builder view_builders[VIEW_KINDS] = {
+	[VIEW_FUNCTIONS] = {show_functions, true},
+	[VIEW_MODULES] = {show_modules, true},
+};
+
+/* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */
+static void ask_resolver(struct build *b)
+{
+	struct engine *e = b->e;
+	frame_id wanted[256];
+	uint32_t n = 0, asked = 0;
+
+	if (!e->setup.resolver)
+		return;
+	if (b->nwanted)
+		resolver_want(e->setup.resolver, b->wanted, b->nwanted);
+	for (uint32_t i = 0; i < e->flat.n && asked < WANT_MAX; i++) {
+		frame_id frame = e->flat.nodes[i].frame;
+		if (tables_loc(b->t, frame))
+			continue;
+		wanted[n++] = frame;
+		asked++;
+		if (n == sizeof wanted / sizeof *wanted) {
+			resolver_want(e->setup.resolver, wanted, n);
+			n = 0;
+		}
+	}
+	if (n)
+		resolver_want(e->setup.resolver, wanted, n);
+	e->pace.unresolved |= asked > 0;
+}
+
+static void say_why_empty(struct build *b)
+{
+	struct answer *a = b->a;
+	if (a->nrows || a->note[0])
+		return;
+	if (!b->e->profile.begin_ns)
+		snprintf(a->note, sizeof a->note, "no samples yet");
+	else if (b->q->filter[0])
+		snprintf(a->note, sizeof a->note, "nothing matches the filter");
+	else if (!b->whole)
+		snprintf(a->note, sizeof a->note, "no samples in this window: the target is idle");
+}
+
+void engine_publish(struct engine *e, uint64_t now_ns)
+{
+	const struct query *q = &e->ask->query;
+	const struct view_builder *view = (unsigned)q->view < VIEW_KINDS ? &view_builders[q->view]
+									 : NULL;
+	struct build b = {.e = e, .t = e->tables, .q = q, .event = UINT16_MAX};
+	uint64_t cpu = clock_thread_cpu_ns();
+
+	b.box = answer_box_new();
+	if (!b.box)
+		return;
+	b.a = &b.box->answer;
+	b.a->query = *q;
+	b.a->query.expanded = NULL;
+	b.a->time_ns = q->until_ns ? q->until_ns : engine_now(e);
+	b.window = profile_window(&e->profile, q->window_ns, q->until_ns, engine_now(e));
+	b.failed = build_fold(&b) != 0;
+	if (!b.failed && view && view->build)
+		view->build(&b);
+	if (!b.failed) {
+		build_status(&b, &b.a->status);
+		say_why_empty(&b);
+		ask_resolver(&b);
+	}
+	b.a->fold_ns = clock_thread_cpu_ns() - cpu;
+	free(b.task_mask);
+	free(b.unsampled);
+	if (b.failed) {
+		engine_tell(e, NOTICE_ERROR, "no memory for this view");
+		answer_box_unref(b.box);
+		return;
+	}
+	(void)now_ns;
+	slot_put(e->answer, b.box);
+}

@@ -1,0 +1,194 @@
+/*
+ * show_functions: the Functions view, and Modules, which is the same with modules for rows.
+ *
+ * Engine thread.
+ */
+#include <stdlib.h>
+
+#include "engine/build.h"
+#include "profile/snap.h"
+
+/* What a row is sorted by; text columns ask for the name. */
+static double sort_key(const struct build *b, const struct fold_row *r)
+{
+	const struct fold_rows *rows = &b->e->rows;
+	size_t i = (size_t)(r - rows->data) * rows->nvalues;
+	(void)i;
+	switch (b->q->sort) {
+	case COLUMN_TOTAL: return (double)r->total.weight;
+	case COLUMN_SAMPLES: return (double)r->self.samples;
+	case COLUMN_TOTAL_SAMPLES: return (double)r->total.samples;
+	default: return (double)r->self.weight;
+	}
+}
+
+static bool by_text(const struct build *b)
+{
+	return b->q->sort == COLUMN_NAME || b->q->sort == COLUMN_MODULE;
+}
+
+static const char *sort_text(struct build *b, fid_t fid)
+{
+	struct fid_text x;
+	fid_text(b, fid, &x);
+	return b->q->sort == COLUMN_MODULE ? x.module : x.name;
+}
+
+static void fill_function(struct build *b, struct row *row, const struct fold_row *r)
+{
+	struct fid_text x;
+	fid_text(b, r->fid, &x);
+	row->key = (struct row_key){.kind = ROW_FUNCTION, .a = r->fid};
+	row->flags = x.flags;
+	row->name = x.name;
+	row->full = x.full;
+	row->module = x.module;
+	row->file = x.file;
+	row->line = x.line;
+	row->addr = x.addr;
+	if (r->inlined_weight * 2 > r->total.weight) {
+		struct fid_text outer;
+		fid_text(b, r->outer, &outer);
+		row->flags |= ROW_INLINED;
+		row->note = build_text(b, "◂ %s", outer.name);
+	}
+	build_shares(b, row, &r->self, &r->total);
+}
+
+static void fill_unsampled(struct build *b, struct row *row)
+{
+	fid_t fid = tables_loc(b->t, FRAME_UNSAMPLED)->lines[0].func;
+	struct fid_text x;
+	double noise = 0;
+	fid_text(b, fid, &x);
+	for (uint32_t i = 0; i < b->nunsampled; i++)
+		noise += b->unsampled[i].noise;
+	row->key = (struct row_key){.kind = ROW_FUNCTION, .a = fid};
+	row->name = x.name;
+	row->full = x.full;
+	row->hint = "CPU time that the kernel accounts to the target and that no sample covered";
+	row->self = row->total = (double)b->unsampled_weight / (double)b->whole;
+	row->self_margin = row->total_margin = noise / (double)b->whole;
+	row->self_weight = row->total_weight = b->unsampled_weight;
+}
+
+/* "… 1,204 more" with their share of self. */
+static void fill_rest(struct build *b, const struct candidate *c, uint32_t from, uint32_t n)
+{
+	struct row *row = build_row(b);
+	struct sums self = {0};
+	if (!row)
+		return;
+	for (uint32_t i = from; i < n; i++)
+		if (c[i].index != UINT32_MAX)
+			sums_add(&self, &b->e->rows.data[c[i].index].self);
+	row->key.kind = ROW_REST;
+	row->name = row->full = build_text(b, "… %u more", n - from);
+	build_shares(b, row, &self, &self);
+	row->flags = 0;
+}
+
+typedef void (*fill_fn)(struct build *b, struct row *row, const struct fold_row *r);
+
+/* Sort @c, then make rows of the first. UINT32_MAX as index stands for [unsampled]. */
+static void emit(struct build *b, struct candidate *c, uint32_t n, fill_fn fill)
+{
+	candidates_sort(c, n, b->q->flags & QUERY_REVERSE);
+	if (!build_reserve(b, n))
+		return;
+	for (uint32_t i = 0; i < n && i < b->max_rows; i++) {
+		struct row *row = build_row(b);
+		if (c[i].index == UINT32_MAX)
+			fill_unsampled(b, row);
+		else
+			fill(b, row, &b->e->rows.data[c[i].index]);
+	}
+	if (!by_text(b) && !(b->q->flags & QUERY_REVERSE))
+		rows_mark_ties(b->rows, b->nrows, b->q->sort == COLUMN_TOTAL);
+	if (n > b->max_rows)
+		fill_rest(b, c, b->max_rows, n);
+}
+
+static bool narrowed_out(const struct build *b, fid_t fid)
+{
+	if (b->q->focus.kind != ROW_MODULE)
+		return false;
+	module_id module = fid & FID_FRAME ? tables_frame_get(b->t, fid & ~FID_FRAME)->module
+					   : tables_func_get(b->t, fid)->module;
+	return module != b->q->focus.a;
+}
+
+void show_functions(struct build *b)
+{
+	struct fold_rows *rows = &b->e->rows;
+	if (fold_functions(rows, &b->e->flat, b->t, b->q->flags)) {
+		b->failed = true;
+		return;
+	}
+	struct candidate *c = malloc((rows->len + 1) * sizeof *c);
+	uint32_t n = 0;
+	for (uint32_t i = 0; c && i < rows->len; i++) {
+		const struct fold_row *r = &rows->data[i];
+		if (narrowed_out(b, r->fid) || !fid_matches(b, r->fid))
+			continue;
+		c[n++] = (struct candidate){.index = i,
+					    .key = sort_key(b, r),
+					    .second = (double)r->total.weight,
+					    .text = by_text(b) ? sort_text(b, r->fid) : NULL};
+	}
+	if (c && b->unsampled_weight && b->q->focus.kind != ROW_MODULE &&
+	    build_matches(b, "[unsampled]"))
+		c[n++] = (struct candidate){.index = UINT32_MAX,
+					    .key = (double)b->unsampled_weight,
+					    .second = (double)b->unsampled_weight,
+					    .text = by_text(b) ? "[unsampled]" : NULL};
+	if (c)
+		emit(b, c, n, fill_function);
+	else
+		b->failed = true;
+	free(c);
+}
+
+static void fill_module(struct build *b, struct row *row, const struct fold_row *r)
+{
+	const struct module *m = tables_module_get(b->t, r->fid);
+	row->key = (struct row_key){.kind = ROW_MODULE, .a = r->fid};
+	row->name = module_text(b, r->fid);
+	row->full = m->path ? tables_text(b->t, m->path) : row->name;
+	if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMODULE || m->kind == MODULE_BPF)
+		row->flags |= ROW_KERNEL;
+	if (m->deleted)
+		row->note = "deleted";
+	build_shares(b, row, &r->self, &r->total);
+}
+
+void show_modules(struct build *b)
+{
+	struct fold_rows *rows = &b->e->rows;
+	if (fold_modules(rows, &b->e->flat, b->t)) {
+		b->failed = true;
+		return;
+	}
+	struct candidate *c = malloc((rows->len + 1) * sizeof *c);
+	uint32_t n = 0;
+	for (uint32_t i = 0; c && i < rows->len; i++) {
+		const struct fold_row *r = &rows->data[i];
+		const char *name = module_text(b, r->fid);
+		if (!build_matches(b, name))
+			continue;
+		c[n++] = (struct candidate){.index = i,
+					    .key = sort_key(b, r),
+					    .second = (double)r->total.weight,
+					    .text = by_text(b) ? name : NULL};
+	}
+	if (c && b->unsampled_weight && build_matches(b, "[unsampled]"))
+		c[n++] = (struct candidate){.index = UINT32_MAX,
+					    .key = (double)b->unsampled_weight,
+					    .second = (double)b->unsampled_weight,
+					    .text = by_text(b) ? "[unsampled]" : NULL};
+	if (c)
+		emit(b, c, n, fill_module);
+	else
+		b->failed = true;
+	free(c);
+}

@@ -1,0 +1,217 @@
+/*
+ * status: the facts of the header and status lines.
+ *
+ * Engine thread. Counts of the window come from its tally, CPU use from the kernel's accounts where
+ * there are any, else from what the samples stand for.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/build.h"
+#include "profile/usage.h"
+#include "symbol/resolver.h"
+
+#define SECOND_NS 1000000000ull
+
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t n = from ? strnlen(from, size - 1) : 0;
+	if (n)
+		memcpy(to, from, n);
+	to[n] = '\0';
+}
+
+static uint64_t read_rss(void)
+{
+	char text[64] = "";
+	unsigned long long all, resident = 0;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0 || sscanf(text, "%llu %llu", &all, &resident) != 2)
+		return 0;
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Our own use since the last look, at most once a second. */
+static void look_at_ourselves(struct engine *e)
+{
+	uint64_t now = clock_mono_ns();
+	if (e->own_seen_ns && now < e->own_seen_ns + SECOND_NS)
+		return;
+	uint64_t cpu = clock_process_cpu_ns();
+	uint64_t since = e->own_seen_ns ? e->own_seen_ns : e->start_ns;
+	if (now > since)
+		e->own_cpu = (double)(cpu - e->own_cpu_ns) / (double)(now - since);
+	e->own_cpu_ns = cpu;
+	e->own_seen_ns = now;
+	e->own_rss = read_rss();
+}
+
+/* CPU use of the watched processes; negative: nobody accounts for them. */
+static double account_cpu(const struct build *b, double *ret_cpu_s)
+{
+	struct usages u = {0};
+	double sum = 0, seconds = 0;
+	bool any = false;
+	usages_gather(&u, &b->e->profile, &b->window);
+	uint32_t n = tables_task_count(b->t);
+	for (task_id task = 1; task <= n; task++) {
+		const struct task *k = tables_task_get(b->t, task);
+		struct usage_shares shares;
+		if (k->tid || !usage_shares(&u, &b->e->profile, &b->window, task, &shares))
+			continue;
+		const struct usage *x = usages_find(&u, task);
+		sum += shares.cpu;
+		seconds += x ? (double)x->cpu_ns / 1e9 : 0;
+		any = true;
+	}
+	usages_fini(&u);
+	*ret_cpu_s = seconds;
+	return any ? sum : -1;
+}
+
+static void fill_use(struct build *b, struct answer_status *s, const struct tally *t)
+{
+	double covered = (double)b->window.covered_ns / 1e9, cpu_s;
+	s->cpu = b->e->setup.partial ? -1 : account_cpu(b, &cpu_s);
+	bool clock = b->event < EVENT_MAX && b->e->profile.events_on_cpu >> b->event & 1;
+	if (s->cpu < 0 && clock && covered > 0)
+		s->cpu = (double)t->cpu_ns / 1e9 / covered;
+	/* The rate that reaches us while something runs: samples a CPU second. */
+	double busy = s->cpu > 0 ? s->cpu * covered : covered;
+	s->delivered_hz = busy > 0 ? (double)t->samples / busy : 0;
+	s->samples = t->samples;
+}
+
+static void fill_quality(const struct build *b, struct answer_status *s, const struct tally *t)
+{
+	uint64_t cut = 0;
+	memcpy(s->loss, t->loss, sizeof s->loss);
+	memcpy(s->cut, t->cut, sizeof s->cut);
+	for (unsigned i = CUT_NONE + 1; i < CUT_REASONS; i++)
+		cut += t->cut[i];
+	s->cut_share = t->stacks ? (double)cut / (double)t->stacks : 0;
+	s->stitched_share = t->stacks ? (double)t->stitched / (double)t->stacks : 0;
+	s->unsampled_share = b->whole ? (double)b->unsampled_weight / (double)b->whole : 0;
+}
+
+/* Weight of innermost frames in functions without a symbol, and the module with most of it. */
+static void fill_symbols(const struct build *b, struct answer_status *s)
+{
+	const struct flat *f = &b->e->flat;
+	uint64_t without = 0, most = 0;
+	module_id worst = 0;
+	uint32_t modules = tables_module_count(b->t) + 1;
+	uint64_t *by_module = calloc(modules, sizeof *by_module);
+
+	for (uint32_t i = 0; by_module && i < f->n; i++) {
+		const struct flat_node *n = &f->nodes[i];
+		const struct loc *loc = n->self.weight ? tables_loc(b->t, n->frame) : NULL;
+		if (!loc || !(tables_func_get(b->t, loc->lines[0].func)->flags & FUNC_NO_SYMBOL))
+			continue;
+		module_id module = tables_frame_get(b->t, n->frame)->module;
+		without += n->self.weight;
+		if (module < modules && (by_module[module] += n->self.weight) > most) {
+			most = by_module[module];
+			worst = module;
+		}
+	}
+	free(by_module);
+	s->no_symbol_share = f->all.weight ? (double)without / (double)f->all.weight : 0;
+	if (worst && b->e->setup.resolver && s->no_symbol_share > 0.005)
+		resolver_advice(b->e->setup.resolver, worst, s->no_symbol_advice,
+				sizeof s->no_symbol_advice);
+}
+
+/* CPU use by second, newest last, from the history's tallies. */
+static void fill_spark(const struct build *b, struct answer_status *s)
+{
+	const struct profile *p = &b->e->profile;
+	const struct history *h = &p->history;
+	uint64_t end = b->q->until_ns ? b->q->until_ns : p->newest_ns;
+	uint64_t cpu[SPARK_MAX] = {0};
+
+	if (!p->begin_ns || !p->events_on_cpu)
+		return;
+	uint64_t age_s = (end > p->begin_ns ? end - p->begin_ns : 0) / SECOND_NS;
+	s->nspark = (uint8_t)(age_s < SPARK_MAX ? age_s : SPARK_MAX);
+	for (uint32_t i = h->len; i-- > 0;) {
+		const struct bucket *k = h->buckets[i];
+		if (k->start_ns >= end)
+			continue;
+		uint64_t ago = (end - k->start_ns) / SECOND_NS;
+		if (ago >= s->nspark)
+			break;
+		cpu[s->nspark - 1 - ago] += k->tally.cpu_ns;
+	}
+	for (unsigned i = 0; i < s->nspark; i++)
+		s->spark[i] = (float)cpu[i] / (float)SECOND_NS;
+}
+
+static void fill_source(const struct engine *e, struct answer_status *s)
+{
+	s->cost = -1;
+	if (!e->source)
+		return;
+	const struct source_status *x = e->ops->status(e->source);
+	if (!x)
+		return;
+	copy(s->arrangement, sizeof s->arrangement, x->arrangement);
+	s->threads = atomic_load_explicit(&x->threads, memory_order_relaxed);
+	s->unwatched = atomic_load_explicit(&x->unwatched, memory_order_relaxed);
+	s->asked_hz = atomic_load_explicit(&x->asked_hz, memory_order_relaxed);
+	s->stop_median_ns = atomic_load_explicit(&x->stop_median_ns, memory_order_relaxed);
+	uint64_t cost = atomic_load_explicit(&x->cost_ppm, memory_order_relaxed);
+	if (e->setup.live)
+		s->cost = (double)cost / 1e6;
+}
+
+static double progress_of(const struct engine *e)
+{
+	if (e->setup.live || atomic_load(&e->shared.finished))
+		return -1;
+	uint64_t all = atomic_load_explicit(&e->shared.progress_all, memory_order_relaxed);
+	uint64_t done = atomic_load_explicit(&e->shared.progress_done, memory_order_relaxed);
+	if (!all)
+		return 0;
+	return done < all ? (double)done / (double)all : 1;
+}
+
+void build_status(struct build *b, struct answer_status *s)
+{
+	struct engine *e = b->e;
+	const struct profile *p = &e->profile;
+	struct tally tally;
+
+	look_at_ourselves(e);
+	profile_tally(p, &b->window, &tally);
+	copy(s->target, sizeof s->target, e->setup.target_text);
+	copy(s->where, sizeof s->where, e->setup.where);
+	copy(s->event_set, sizeof s->event_set,
+	     e->setup.event_set ? e->setup.event_set
+	     : b->desc          ? b->desc->name
+				: "");
+	fill_source(e, s);
+	fill_use(b, s, &tally);
+	fill_quality(b, s, &tally);
+	fill_symbols(b, s);
+	fill_spark(b, s);
+	s->own_cpu = e->own_cpu;
+	s->own_rss = e->own_rss;
+	uint64_t now = engine_now(e), begin = e->setup.live ? e->start_ns : p->begin_ns;
+	s->elapsed_ns = now > begin ? now - begin : 0;
+	s->window_ns = b->q->window_ns;
+	s->covered_ns = b->window.covered_ns;
+	s->marked = p->mark_ns != 0;
+	s->finished = e->said_finished;
+	s->recording = !e->setup.live;
+	s->progress = progress_of(e);
+	copy(s->say, sizeof s->say, e->say);
+}

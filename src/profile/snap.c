@@ -1,0 +1,231 @@
+/*
+ * snap: freezes a window of the profile into a snapshot.
+ *
+ * Engine thread. Nodes come out of a depth-first flat of every sampled event together, so that one
+ * numbering serves all cells; [unsampled] becomes one more outermost node.
+ */
+#include "profile/snap.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/flat.h"
+
+struct snap_box {
+	struct snapshot snapshot; /* first: references cast */
+	_Atomic unsigned refs;
+	struct snapshot_node *nodes;
+	struct cells cells;
+	struct snapshot_cell *out;
+	struct snapshot_event *events;
+};
+
+const struct snapshot *snapshot_ref(const struct snapshot *s)
+{
+	struct snap_box *box = (struct snap_box *)(uintptr_t)s;
+	atomic_fetch_add_explicit(&box->refs, 1, memory_order_relaxed);
+	return s;
+}
+
+void snapshot_unref(const struct snapshot *s)
+{
+	struct snap_box *box = (struct snap_box *)(uintptr_t)s;
+	if (!box || atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	free(box->nodes);
+	cells_fini(&box->cells);
+	free(box->out);
+	free(box->events);
+	free(box);
+}
+
+/* Every cell of the window that is not bookkeeping, summed; false: no memory. */
+static bool gather(struct snap_box *box, const struct profile *p, const struct window *w)
+{
+	struct profile_walk walk = profile_walk(p, w);
+	while (profile_next(&walk)) {
+		const struct cell *c = walk.cell;
+		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->event >= EVENT_MAX)
+			continue;
+		if (cells_add(&box->cells, c))
+			return false;
+	}
+	return true;
+}
+
+/* Depth-first numbers for all nodes that have cells, and their ancestors. */
+static bool number_nodes(struct snap_box *box, const struct trie *trie, uint32_t **ret_numbers)
+{
+	uint32_t count = trie->count;
+	uint32_t *numbers = calloc(count, sizeof *numbers); /* 1: touched, later number + 2 */
+	uint32_t *first = malloc(count * sizeof *first), *next = malloc(count * sizeof *next);
+	uint32_t touched = 0;
+	bool ok = numbers && first && next;
+
+	for (uint32_t i = 0; ok && i < box->cells.len; i++) {
+		node_id n = box->cells.data[i].node;
+		for (; n < count && n != NODE_ROOT && !numbers[n]; n = trie_at(trie, n)->parent) {
+			numbers[n] = 1;
+			touched++;
+		}
+	}
+	if (ok)
+		box->nodes = malloc((touched + 1) * sizeof *box->nodes);
+	ok = ok && box->nodes;
+	if (ok)
+		memset(first, 0, count * sizeof *first);
+	for (node_id n = count; ok && n-- > 1;) {
+		if (!numbers[n])
+			continue;
+		node_id parent = trie_at(trie, n)->parent;
+		next[n] = first[parent];
+		first[parent] = n;
+	}
+	uint32_t at = ok ? first[NODE_ROOT] : 0, made = 0;
+	while (at) {
+		const struct trie_node *n = trie_at(trie, at);
+		box->nodes[made] = (struct snapshot_node){
+			.parent = n->parent == NODE_ROOT ? SNAPSHOT_ROOT : numbers[n->parent] - 2,
+			.frame = n->frame};
+		numbers[at] = made++ + 2;
+		if (first[at]) {
+			at = first[at];
+			continue;
+		}
+		while (at != NODE_ROOT && !next[at])
+			at = trie_at(trie, at)->parent;
+		if (at != NODE_ROOT)
+			at = next[at];
+	}
+	box->snapshot.nnodes = made;
+	free(first);
+	free(next);
+	*ret_numbers = numbers;
+	return ok;
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	const struct snapshot_cell *x = a, *y = b;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return (int)x->flags - (int)y->flags;
+}
+
+static void fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t count)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < box->cells.len; i++) {
+		const struct cell *c = &box->cells.data[i];
+		if (!c->samples && !c->weight)
+			continue;
+		struct snapshot_event *event = &box->events[c->event];
+		bool value = c->flags & CELL_VALUE;
+		if (!value || !event->desc.sampled) {
+			event->samples += c->samples;
+			event->weight += c->weight;
+		}
+		box->out[n++] = (struct snapshot_cell){
+			.node = c->node < count && numbers[c->node] ? numbers[c->node] - 2
+								    : UINT32_MAX,
+			.task = c->task,
+			.event = c->event,
+			.flags = (uint16_t)((c->flags & CELL_BLOCKED ? SAMPLE_BLOCKED : 0) |
+					    (value ? SNAPSHOT_VALUE : 0)),
+			.samples = c->samples,
+			.weight = c->weight,
+			.weight_sq = c->weight_sq};
+	}
+	box->snapshot.ncells = n;
+}
+
+static void add_unsampled(struct snap_box *box, const struct profile *p, const struct tables *t,
+			  const struct window *w, uint16_t event)
+{
+	struct unsampled *found;
+	uint32_t n = unsampled_find(p, t, w, event, &found);
+	if (!n)
+		return;
+	uint32_t cells = box->snapshot.ncells;
+	struct snapshot_cell *out = realloc(box->out, (cells + n) * sizeof *out);
+	if (out) {
+		box->out = out;
+		uint32_t node = box->snapshot.nnodes++; /* there is room for one more */
+		box->nodes[node] = (struct snapshot_node){SNAPSHOT_ROOT, FRAME_UNSAMPLED};
+		for (uint32_t i = 0; i < n; i++) {
+			out[cells + i] = (struct snapshot_cell){.node = node,
+								.task = found[i].process,
+								.event = event,
+								.weight = found[i].weight};
+			box->events[event].weight += found[i].weight;
+		}
+		box->snapshot.ncells += n;
+	}
+	free(found);
+}
+
+static void add_running(struct snap_box *box, const struct profile *p, const struct window *w)
+{
+	uint64_t readings[EVENT_MAX] = {0}, ppm[EVENT_MAX] = {0};
+	struct profile_walk walk = profile_walk(p, w);
+	while (profile_next(&walk)) {
+		const struct cell *c = walk.cell;
+		if (c->flags != CELL_RUNNING || c->event >= EVENT_MAX)
+			continue;
+		readings[c->event] += c->samples;
+		ppm[c->event] += c->weight;
+	}
+	for (uint32_t i = 0; i < box->snapshot.nevents; i++) {
+		struct snapshot_event *event = &box->events[i];
+		event->running = readings[i] ? (double)ppm[i] / 1e6 / (double)readings[i] : 1;
+		if (event->running < 0.9999)
+			event->state = VALUE_SCALED;
+	}
+}
+
+struct snapshot *snap_new(const struct profile *p, const struct tables *t, const struct window *w,
+			  const struct event_desc *events, uint32_t nevents)
+{
+	struct snap_box *box = calloc(1, sizeof *box);
+	uint32_t *numbers = NULL;
+	if (!box)
+		return NULL;
+	atomic_init(&box->refs, 1);
+	box->events = calloc(EVENT_MAX, sizeof *box->events);
+	if (!box->events || !gather(box, p, w) || !number_nodes(box, &p->trie, &numbers))
+		goto fail;
+	box->out = malloc((box->cells.len + 1) * sizeof *box->out);
+	if (!box->out)
+		goto fail;
+	struct snapshot *s = &box->snapshot;
+	s->nevents = nevents < EVENT_MAX ? nevents : EVENT_MAX;
+	for (uint32_t i = 0; i < s->nevents; i++)
+		box->events[i].desc = events[i];
+	fill_cells(box, numbers, p->trie.count);
+	for (uint16_t i = 0; i < s->nevents; i++)
+		add_unsampled(box, p, t, w, i);
+	add_running(box, p, w);
+	if (s->ncells)
+		qsort(box->out, s->ncells, sizeof *box->out, compare_cells);
+	cells_fini(&box->cells);
+	free(numbers);
+
+	struct tally tally;
+	profile_tally(p, w, &tally);
+	memcpy(s->loss, tally.loss, sizeof s->loss);
+	memcpy(s->cut, tally.cut, sizeof s->cut);
+	s->tables = t;
+	s->nodes = box->nodes;
+	s->cells = box->out;
+	s->events = box->events;
+	return s;
+fail:
+	free(numbers);
+	snapshot_unref(&box->snapshot);
+	return NULL;
+}

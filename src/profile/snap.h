@@ -1,0 +1,31 @@
+/*
+ * snap: makes snapshots (include/snapshot.h) of a window of the profile.
+ *
+ * snap_new runs on the engine thread; references may be dropped on any.
+ */
+#ifndef ALTPTTOP_SNAP_H
+#define ALTPTTOP_SNAP_H
+
+#include "profile/profile.h"
+#include "snapshot.h"
+
+/* What [unsampled] of one process weighs in a window, when it stands out of the noise. */
+struct unsampled {
+	task_id process;
+	uint64_t weight;
+	double noise; /* half width of a 95 % interval around it */
+};
+
+/*
+ * Processes of the window whose kernel account exceeds what was sampled by more than chance
+ * explains. Returns how many are in *@ret (malloc'ed, NULL when none).
+ */
+uint32_t unsampled_find(const struct profile *p, const struct tables *t, const struct window *w,
+			uint16_t event, struct unsampled **ret);
+
+/* A snapshot with nodes, cells, tallies and @events' totals; the caller fills in the texts and
+ * flags through the pointer before it lets anybody see it. NULL: no memory. */
+struct snapshot *snap_new(const struct profile *p, const struct tables *t, const struct window *w,
+			  const struct event_desc *events, uint32_t nevents);
+
+#endif

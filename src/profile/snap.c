@@ -1,8 +1,8 @@
 /*
  * snap: freezes a window of the profile into a snapshot.
  *
- * Engine thread. Nodes come out of a depth-first flat of every sampled event together, so that one
- * numbering serves all cells; [unsampled] becomes one more outermost node.
+ * Engine thread. Nodes are numbered depth first over what any event of the window touched, so that
+ * one numbering serves all cells; [unsampled] becomes one more outermost node.
  */
 #include "profile/snap.h"
 

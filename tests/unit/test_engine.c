@@ -1,0 +1,309 @@
+/* engine: a scripted source end to end: sink, queue, profile, answers, status, commands, leaving.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/run.h"
+#include "script_source.h"
+
+#define MS 1000000ull
+
+struct bed {
+	struct tables *tables;
+	struct engine *engine;
+	struct script script;
+	uint32_t serial;
+};
+
+static int saved;
+static int fake_save(const struct snapshot *s, const char *path, enum snapshot_format format,
+		     bool replace, struct err *err)
+{
+	(void)format;
+	if (strcmp(path, "there") == 0 && !replace)
+		return err_set(err, EEXIST, "there is there");
+	if (strcmp(path, "full") == 0)
+		return err_set(err, ENOSPC, "the disk is full");
+	saved = (int)s->ncells;
+	return 0;
+}
+
+static void set_up(struct bed *b, struct engine_setup *setup)
+{
+	struct err err;
+	b->tables = tables_new();
+	setup->tables = b->tables;
+	setup->target_text = "7 prog";
+	setup->save = fake_save;
+	if (!setup->interval_ms)
+		setup->interval_ms = 100;
+	setup->output_fd = setup->output_fd ? setup->output_fd : -1;
+	b->engine = engine_new(setup, &err);
+	assert_non_null(b->engine);
+	struct source *source = script_open(&b->script, engine_sink(b->engine), b->tables);
+	assert_int_equal(engine_start(b->engine, &source_script, source, &err), 0);
+}
+
+static void tear_down(struct bed *b)
+{
+	uint64_t start = clock_mono_ns();
+	engine_stop(b->engine);
+	assert_true(engine_join(b->engine, 1000));
+	assert_true(clock_mono_ns() - start < 500 * MS);
+	engine_free(b->engine);
+	tables_free(b->tables);
+}
+
+static struct query question(enum view_kind view)
+{
+	return (struct query){.view = view, .event = UINT16_MAX, .set = UINT16_MAX};
+}
+
+/* Ask and wait for the answer to just that, with at least @samples in it. */
+static const struct answer *ask(struct bed *b, struct query q, uint64_t samples)
+{
+	q.serial = ++b->serial;
+	engine_ask(b->engine, &q);
+	uint64_t until = clock_mono_ns() + 5000 * MS;
+	while (clock_mono_ns() < until) {
+		struct pollfd p = {.fd = engine_fd(b->engine), .events = POLLIN};
+		poll(&p, 1, 100);
+		const struct answer *a = engine_answer(b->engine);
+		if (a && a->query.serial == q.serial && a->status.samples >= samples)
+			return a;
+		answer_unref(a);
+	}
+	fail_msg("no answer with %llu samples", (unsigned long long)samples);
+	return NULL;
+}
+
+static const struct row *row_named(const struct answer *a, const char *name)
+{
+	for (uint32_t i = 0; i < a->nrows; i++)
+		if (strcmp(a->rows[i].name, name) == 0)
+			return &a->rows[i];
+	return NULL;
+}
+
+static bool notice_of(struct bed *b, enum notice_kind kind, struct notice *ret)
+{
+	uint64_t until = clock_mono_ns() + 5000 * MS;
+	while (clock_mono_ns() < until) {
+		while (engine_notice(b->engine, ret))
+			if (ret->kind == kind)
+				return true;
+		struct pollfd p = {.fd = engine_fd(b->engine), .events = POLLIN};
+		poll(&p, 1, 10);
+	}
+	return false;
+}
+
+/* main calls hot 60 times and cold 40 times; hot recurses once. */
+static void play_two(struct script *s)
+{
+	frame_id in_main = script_frame(s->tables, "main", 0x100);
+	frame_id hot = script_frame(s->tables, "hot", 0x200);
+	frame_id cold = script_frame(s->tables, "cold", 0x300);
+	uint64_t now = clock_mono_ns();
+	for (int i = 0; i < 100; i++) {
+		frame_id a[] = {hot, hot, in_main}, c[] = {cold, in_main};
+		if (i < 60)
+			script_sample(s, now + (uint64_t)i, 7, 7, MS, a, 3);
+		else
+			script_sample(s, now + (uint64_t)i, 7, 8, MS, c, 2);
+	}
+}
+
+static void test_functions(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_two}};
+	struct engine_setup setup = {.live = true};
+	set_up(&b, &setup);
+	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 100);
+	assert_int_equal(a->nrows, 3);
+	const struct row *hot = row_named(a, "hot"), *in_main = row_named(a, "main");
+	assert_non_null(hot);
+	assert_ptr_equal(hot, &a->rows[0]);
+	assert_int_equal(hot->self_samples, 60);
+	assert_int_equal(hot->total_samples, 60);
+	assert_true(hot->self > 0.599 && hot->self < 0.601);
+	assert_int_equal(in_main->self_samples, 0);
+	assert_int_equal(in_main->total_samples, 100);
+	assert_string_equal(hot->module, "prog");
+	assert_string_equal(a->status.target, "7 prog");
+	assert_string_equal(a->status.arrangement, "script");
+	answer_unref(a);
+
+	struct query q = question(VIEW_FUNCTIONS);
+	strcpy(q.filter, "COL");
+	a = ask(&b, q, 100);
+	assert_int_equal(a->nrows, 1);
+	assert_string_equal(a->rows[0].name, "cold");
+	answer_unref(a);
+
+	q = question(VIEW_FUNCTIONS);
+	q.sort = COLUMN_NAME;
+	q.max_rows = 2;
+	a = ask(&b, q, 100);
+	assert_int_equal(a->nrows, 3);
+	assert_string_equal(a->rows[0].name, "cold");
+	assert_string_equal(a->rows[1].name, "hot");
+	assert_int_equal(a->rows[2].key.kind, ROW_REST);
+	answer_unref(a);
+	tear_down(&b);
+}
+
+static void test_save(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_two}};
+	struct engine_setup setup = {.live = true};
+	struct notice n;
+	set_up(&b, &setup);
+	answer_unref(ask(&b, question(VIEW_FUNCTIONS), 100));
+
+	struct command c = {.kind = COMMAND_SAVE, .text = "new.pb.gz"};
+	engine_command(b.engine, &c);
+	assert_true(notice_of(&b, NOTICE_SAVED, &n));
+	assert_non_null(strstr(n.text, "new.pb.gz"));
+	assert_int_equal(saved, 2);
+	strcpy(c.text, "there");
+	engine_command(b.engine, &c);
+	assert_true(notice_of(&b, NOTICE_EXISTS, &n));
+	strcpy(c.text, "full");
+	engine_command(b.engine, &c);
+	assert_true(notice_of(&b, NOTICE_ERROR, &n));
+	assert_string_equal(n.text, "the disk is full");
+	tear_down(&b);
+}
+
+static void test_snapshot(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_two, .ends = true}};
+	struct engine_setup setup = {.live = true};
+	struct notice n;
+	set_up(&b, &setup);
+	assert_true(notice_of(&b, NOTICE_FINISHED, &n));
+	assert_true(engine_finished(b.engine));
+	assert_int_equal(engine_result(b.engine, NULL), 0);
+	const struct snapshot *s = engine_snapshot(b.engine, 0, 1000);
+	assert_non_null(s);
+	assert_int_equal(s->nnodes, 4); /* main, main→hot, main→hot→hot, main→cold */
+	assert_int_equal(s->ncells, 2);
+	assert_int_equal(s->nevents, 1);
+	assert_int_equal(s->events[0].samples, 100);
+	assert_int_equal(s->events[0].weight, 100 * MS);
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		assert_true(s->nodes[i].parent == SNAPSHOT_ROOT || s->nodes[i].parent < i);
+	snapshot_unref(s);
+	tear_down(&b);
+}
+
+static void play_failing(struct script *s)
+{
+	s->sink->ops->say(s->sink->ctx, "kernel frames are hidden");
+	s->result = -EIO;
+}
+
+static void test_failing_source(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_failing, .ends = true}};
+	struct engine_setup setup = {.live = true};
+	struct notice n;
+	struct err err;
+	set_up(&b, &setup);
+	assert_true(notice_of(&b, NOTICE_INFO, &n));
+	assert_string_equal(n.text, "kernel frames are hidden");
+	assert_true(notice_of(&b, NOTICE_ERROR, &n));
+	assert_string_equal(n.text, "the script failed");
+	assert_int_equal(engine_result(b.engine, &err), -EIO);
+	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 0);
+	assert_int_equal(a->nrows, 0);
+	assert_string_equal(a->note, "no samples yet");
+	assert_string_equal(a->status.say, "kernel frames are hidden");
+	assert_true(a->status.finished);
+	answer_unref(a);
+	tear_down(&b);
+}
+
+/* A recording delivers faster than the engine takes: nothing is lost, and its clock is its own. */
+static void play_recording(struct script *s)
+{
+	frame_id in_main = script_frame(s->tables, "main", 0x100);
+	for (uint64_t i = 0; i < 300000; i++) {
+		frame_id f[] = {script_frame(s->tables, "f", 0x1000 + i % 64), in_main};
+		script_sample(s, 1000 + i * MS / 10, 7, 7, 1, f, 2);
+		if (!s->sink->ops->progress(s->sink->ctx, i, 300000))
+			return;
+	}
+}
+
+static void test_recording(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_recording, .ends = true}};
+	struct engine_setup setup = {.live = false};
+	set_up(&b, &setup);
+	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 300000);
+	assert_int_equal(a->status.loss[LOSS_QUEUE], 0);
+	assert_int_equal(row_named(a, "f")->self_samples, 300000);
+	assert_true(a->status.recording);
+	answer_unref(a);
+	struct query q = question(VIEW_FUNCTIONS);
+	q.window_ns = 10000 * MS; /* 10,000 samples a second of recorded time */
+	a = ask(&b, q, 1);
+	assert_true(a->status.samples >= 99000 && a->status.samples <= 101000);
+	answer_unref(a);
+	tear_down(&b);
+}
+
+static void test_commands(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_two}};
+	struct engine_setup setup = {.live = true};
+	set_up(&b, &setup);
+	answer_unref(ask(&b, question(VIEW_FUNCTIONS), 100));
+	struct command rate = {.kind = COMMAND_RATE, .number = 4000};
+	engine_command(b.engine, &rate);
+	for (int i = 0; i < 1000 && !b.script.commands; i++)
+		usleep(1000);
+	assert_int_equal(b.script.last.kind, SOURCE_SET_RATE);
+	assert_int_equal(b.script.last.rate_hz, 4000);
+
+	struct command mark = {.kind = COMMAND_MARK};
+	engine_command(b.engine, &mark);
+	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 0);
+	assert_true(a->status.marked);
+	assert_int_equal(a->status.samples, 0);
+	answer_unref(a);
+	engine_command(b.engine, &mark);
+	a = ask(&b, question(VIEW_FUNCTIONS), 100);
+	assert_false(a->status.marked);
+	answer_unref(a);
+	tear_down(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_functions), cmocka_unit_test(test_save),
+		cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_failing_source),
+		cmocka_unit_test(test_recording), cmocka_unit_test(test_commands),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -95,8 +95,8 @@ static void on_wake(int sig)
 }
 
 /*
- * Put the terminal back, then let the signal do what it would have done. The guard of mapped files is
- * installed in front of this one for SIGBUS, so what arrives here is a crash.
+ * Put the terminal back, then let the signal do what it would have done. The guard of mapped files
+ * is installed in front of this one for SIGBUS, so what arrives here is a crash.
  */
 static void on_crash(int sig, siginfo_t *info, void *context)
 {

@@ -315,6 +315,7 @@ void view_query(const struct view *view, const struct view_state *s, struct quer
 		ret->flags |= QUERY_REVERSE;
 	if (s->expand_all)
 		ret->flags |= QUERY_EXPAND_ALL;
-	snprintf(ret->filter, sizeof ret->filter, "%s", s->filter ? s->filter : "");
+	snprintf(ret->filter, sizeof ret->filter, "%s",
+		 s->filter && view->filtered ? s->filter : "");
 	snprintf(ret->options, sizeof ret->options, "%s", s->options ? s->options : "");
 }

@@ -71,6 +71,7 @@ struct view {
 	int ncolumns;
 	uint32_t flags; /* enum query_flag this view understands */
 	bool limited;   /* --percent-limit hides its small rows */
+	bool filtered;  /* the filter narrows its rows */
 };
 
 const struct view *view_of(enum view_kind kind);

@@ -27,7 +27,8 @@ static const struct column events_columns[] = {
 	{COLUMN_DEFAULT, "", 8, 10, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_note,
 	 "why a value is not there"},
 };
-const struct view view_events = {VIEW_EVENTS, events_columns, COUNT(events_columns), 0, false};
+const struct view view_events = {VIEW_EVENTS, events_columns, COUNT(events_columns),
+				 0,           false,          true};
 
 static const struct column topdown_columns[] = {
 	{COLUMN_TOTAL, "SLOTS%", 5, 6, 6, 250, COLUMN_HAS_BAR | COLUMN_UNSORTED, cell_total,
@@ -36,7 +37,8 @@ static const struct column topdown_columns[] = {
 	{COLUMN_NAME, "WHERE THE SLOTS GO", 20, 36, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED,
 	 cell_tree, "level, and under it the functions that cause it"},
 };
-const struct view view_topdown = {VIEW_TOPDOWN, topdown_columns, COUNT(topdown_columns), 0, false};
+const struct view view_topdown = {VIEW_TOPDOWN, topdown_columns, COUNT(topdown_columns), 0, false,
+				  false};
 
 static void cell_kind(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
@@ -69,20 +71,22 @@ static const struct column verdicts_columns[] = {
 	{COLUMN_DEFAULT, "EVIDENCE", 10, 10, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_note,
 	 "the numbers behind it"},
 };
-const struct view view_verdicts = {VIEW_VERDICTS, verdicts_columns, COUNT(verdicts_columns), 0,
-				   false};
+const struct view view_verdicts = {
+	VIEW_VERDICTS, verdicts_columns, COUNT(verdicts_columns), 0, false, true};
 
 static const struct column analysis_columns[] = {
 	COLUMN_CELLS(200),
 	{COLUMN_NAME, "NAME", 20, 28, 255, 255, COLUMN_LEFT, cell_tree, "span, function or edge"},
 };
-const struct view view_duration = {VIEW_DURATION, analysis_columns, COUNT(analysis_columns), 0,
-				   false};
-const struct view view_cache = {VIEW_CACHE, analysis_columns, COUNT(analysis_columns), 0, false};
-const struct view view_edge = {VIEW_EDGE, analysis_columns, COUNT(analysis_columns), 0, false};
+const struct view view_duration = {
+	VIEW_DURATION, analysis_columns, COUNT(analysis_columns), 0, false, true};
+const struct view view_cache = {VIEW_CACHE, analysis_columns, COUNT(analysis_columns), 0, false,
+				true};
+const struct view view_edge = {VIEW_EDGE, analysis_columns, COUNT(analysis_columns), 0, false,
+			       true};
 
 static const struct column text_columns[] = {
 	{COLUMN_NAME, "", 20, 30, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_name, ""},
 };
-const struct view view_output = {VIEW_OUTPUT, text_columns, COUNT(text_columns), 0, false};
-const struct view view_doctor = {VIEW_DOCTOR, text_columns, COUNT(text_columns), 0, false};
+const struct view view_output = {VIEW_OUTPUT, text_columns, COUNT(text_columns), 0, false, false};
+const struct view view_doctor = {VIEW_DOCTOR, text_columns, COUNT(text_columns), 0, false, false};

@@ -28,8 +28,8 @@ static const struct column functions_columns[] = {
 	 "function; \xe2\x97\x82 f: inlined into f"},
 };
 
-const struct view view_functions = {VIEW_FUNCTIONS, functions_columns, COUNT(functions_columns),
-				    CODE_FLAGS, true};
+const struct view view_functions = {
+	VIEW_FUNCTIONS, functions_columns, COUNT(functions_columns), CODE_FLAGS, true, true};
 
 /* The part of the focused function's total that comes or goes over this edge. */
 static void cell_of_it(const struct row *row, const struct view_env *env, struct view_cell *cell)
@@ -75,8 +75,8 @@ static const struct column callers_columns[] = {
 	 "\xe2\x86\x93 calls the function, \xe2\x86\x92 is called by it"},
 };
 
-const struct view view_callers = {VIEW_CALLERS, callers_columns, COUNT(callers_columns), CODE_FLAGS,
-				  true};
+const struct view view_callers = {
+	VIEW_CALLERS, callers_columns, COUNT(callers_columns), CODE_FLAGS, true, false};
 
 static const struct column tree_columns[] = {
 	{COLUMN_TOTAL, "TOTAL%", 5, 6, 6, 250, COLUMN_HAS_BAR, cell_total,
@@ -94,8 +94,8 @@ static const struct column tree_columns[] = {
 	 "\xe2\x96\xb8 has more below, \xe2\x96\xbe is open"},
 };
 
-const struct view view_tree = {VIEW_TREE, tree_columns, COUNT(tree_columns),
-			       CODE_FLAGS | QUERY_BOTTOM_UP, true};
+const struct view view_tree = {
+	VIEW_TREE, tree_columns, COUNT(tree_columns), CODE_FLAGS | QUERY_BOTTOM_UP, true, true};
 
 static void cell_path(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
@@ -117,6 +117,10 @@ static const struct column modules_columns[] = {
 	 "whole path as the target sees it"},
 };
 
-const struct view view_modules = {
-	VIEW_MODULES, modules_columns, COUNT(modules_columns),
-	QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_FOLD_INLINE | QUERY_BLOCKED, true};
+const struct view view_modules = {VIEW_MODULES,
+				  modules_columns,
+				  COUNT(modules_columns),
+				  QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_FOLD_INLINE |
+					  QUERY_BLOCKED,
+				  true,
+				  true};

@@ -142,7 +142,10 @@ static const struct column threads_columns[] = {
 	 "where most of its own samples are"},
 };
 
-const struct view view_threads = {VIEW_THREADS, threads_columns, COUNT(threads_columns),
+const struct view view_threads = {VIEW_THREADS,
+				  threads_columns,
+				  COUNT(threads_columns),
 				  QUERY_GROUP_THREADS | QUERY_NO_KERNEL | QUERY_NO_USER |
 					  QUERY_FOLD_INLINE | QUERY_BLOCKED,
-				  false};
+				  false,
+				  true};

@@ -1,0 +1,640 @@
+/*
+ * act: what each action does where a screen does not do otherwise. One table from action to
+ * function. Ui thread.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "screen.h"
+
+#define SHIFT_CELLS 8
+#define RATE_MOST   10000
+#define RATE_WARN   4000
+
+static void do_quit(struct ui *ui, struct page *page)
+{
+	(void)page;
+	ui->quit = true;
+}
+
+static void do_help(struct ui *ui, struct page *page)
+{
+	(void)page;
+	help_open(ui);
+}
+
+static void do_up(struct ui *ui, struct page *page)
+{
+	(void)ui;
+	page_move(page, page->cursor - 1);
+}
+
+static void do_down(struct ui *ui, struct page *page)
+{
+	(void)ui;
+	page_move(page, page->cursor + 1);
+}
+
+static void do_left(struct ui *ui, struct page *page)
+{
+	if (page->screen->flags & SCREEN_TREE && !page->shift)
+		page_expand(ui, page, false);
+	else
+		page->shift = page->shift > SHIFT_CELLS ? page->shift - SHIFT_CELLS : 0;
+}
+
+static void do_right(struct ui *ui, struct page *page)
+{
+	if (page->screen->flags & SCREEN_TREE)
+		page_expand(ui, page, true);
+	else
+		page->shift += page->shift < CELL_TEXT * 4 ? SHIFT_CELLS : 0;
+}
+
+static void do_top(struct ui *ui, struct page *page)
+{
+	(void)ui;
+	page_move(page, 0);
+}
+
+static void do_bottom(struct ui *ui, struct page *page)
+{
+	(void)ui;
+	page_move(page, (int)page->shown.len - 1);
+}
+
+static int page_height(const struct ui *ui)
+{
+	return ui->layout.body.h > 1 ? ui->layout.body.h - 1 : 1;
+}
+
+static void do_page_up(struct ui *ui, struct page *page)
+{
+	page_move(page, page->cursor - page_height(ui));
+}
+
+static void do_page_down(struct ui *ui, struct page *page)
+{
+	page_move(page, page->cursor + page_height(ui));
+}
+
+static void do_enter(struct ui *ui, struct page *page)
+{
+	const struct row *row = page_cursor(page);
+
+	if (row)
+		page_move(page, page->cursor); /* coming back finds this row */
+	if (row && page->screen->enter && !page->screen->enter(ui, page, row))
+		app_say(ui, MESSAGE_INFO, "nothing to go into here");
+}
+
+/* Back to where one came from; at the root, undo what narrows the view, one thing a press. */
+static void do_back(struct ui *ui, struct page *page)
+{
+	if (page_pop(ui))
+		return;
+	if (*ui->search)
+		ui->search[0] = '\0';
+	else if (*ui->filter && page->view->filtered)
+		ui->filter[0] = '\0';
+	else if (ui->task)
+		ui->task = 0, ui->thread[0] = '\0';
+	else
+		return;
+	ui->ask = true;
+}
+
+static void do_next_tab(struct ui *ui, struct page *page)
+{
+	(void)page;
+	page_tab(ui, (ui->tab + 1) % ui->ntabs);
+}
+
+static void do_previous_tab(struct ui *ui, struct page *page)
+{
+	(void)page;
+	page_tab(ui, (ui->tab + ui->ntabs - 1) % ui->ntabs);
+}
+
+static void search_changed(struct ui *ui, const char *text)
+{
+	snprintf(ui->search, sizeof ui->search, "%s", text);
+	page_search(ui, page_now(ui), 0);
+}
+
+static void search_done(struct ui *ui, const char *text)
+{
+	snprintf(ui->search, sizeof ui->search, "%s", text);
+	if (*text && !page_search(ui, page_now(ui), 0))
+		app_say(ui, MESSAGE_INFO, "no row has \"%.100s\"", text);
+}
+
+static void search_cancelled(struct ui *ui)
+{
+	ui->search[0] = '\0';
+}
+
+static void do_search(struct ui *ui, struct page *page)
+{
+	(void)page;
+	overlay_prompt(ui, "Search:", "", search_done);
+	ui->overlay.changed = search_changed;
+	ui->overlay.cancelled = search_cancelled;
+}
+
+static void search_on(struct ui *ui, struct page *page, int step)
+{
+	if (!*ui->search)
+		do_search(ui, page);
+	else if (!page_search(ui, page, step))
+		app_say(ui, MESSAGE_INFO, "no row has \"%.100s\"", ui->search);
+}
+
+static void do_search_next(struct ui *ui, struct page *page)
+{
+	search_on(ui, page, 1);
+}
+
+static void do_search_previous(struct ui *ui, struct page *page)
+{
+	search_on(ui, page, -1);
+}
+
+static void filter_done(struct ui *ui, const char *text)
+{
+	snprintf(ui->filter, sizeof ui->filter, "%s", text);
+	ui->ask = true;
+}
+
+static void do_filter(struct ui *ui, struct page *page)
+{
+	if (!page->view->filtered) {
+		app_say(ui, MESSAGE_INFO, "this screen has nothing to filter");
+		return;
+	}
+	overlay_prompt(ui, "Filter:", ui->filter, filter_done);
+	ui->overlay.changed = filter_done;
+}
+
+static void sort_by(struct ui *ui, struct page *page, uint32_t column)
+{
+	page->sort = column;
+	ui->ask = true;
+	app_say(ui, MESSAGE_INFO, "sorted by %s%s",
+		view_column_title(page->view, page->answer, column),
+		page->reverse ? ", reversed" : "");
+}
+
+static void sort_step(struct ui *ui, struct page *page, int step)
+{
+	uint32_t sorts[VIEW_COLUMNS];
+	int n = view_sorts(page->view, page->answer, sorts), at = 0;
+
+	if (!n)
+		return;
+	for (int i = 0; i < n; i++)
+		if (sorts[i] == page->sort)
+			at = i;
+	sort_by(ui, page, sorts[(at + n + step) % n]);
+}
+
+static void do_sort_left(struct ui *ui, struct page *page)
+{
+	sort_step(ui, page, -1);
+}
+
+static void do_sort_right(struct ui *ui, struct page *page)
+{
+	sort_step(ui, page, 1);
+}
+
+static void sort_chosen(struct ui *ui, const struct menu_item *item, const char *text)
+{
+	(void)text;
+	sort_by(ui, page_now(ui), item->id);
+}
+
+static const char *column_help(const struct view *view, uint32_t id)
+{
+	for (int i = 0; i < view->ncolumns; i++)
+		if (view->columns[i].id == id)
+			return view->columns[i].help;
+	return "";
+}
+
+static void do_sort_menu(struct ui *ui, struct page *page)
+{
+	uint32_t sorts[VIEW_COLUMNS];
+	struct menu_item items[VIEW_COLUMNS];
+	int n = view_sorts(page->view, page->answer, sorts), cursor = 0;
+
+	for (int i = 0; i < n; i++) {
+		items[i] = (struct menu_item){.id = sorts[i]};
+		snprintf(items[i].name, sizeof items[i].name, "%s",
+			 view_column_title(page->view, page->answer, sorts[i]));
+		snprintf(items[i].text, sizeof items[i].text, "%s",
+			 column_help(page->view, sorts[i]));
+		if (sorts[i] == page->sort)
+			cursor = i;
+	}
+	if (!n)
+		return;
+	overlay_menu(ui, "Sort by", items, n, sort_chosen);
+	ui->overlay.cursor = cursor;
+}
+
+static void do_reverse(struct ui *ui, struct page *page)
+{
+	page->reverse = !page->reverse;
+	ui->ask = true;
+}
+
+static void do_expand(struct ui *ui, struct page *page)
+{
+	page_expand(ui, page, true);
+}
+
+static void do_collapse(struct ui *ui, struct page *page)
+{
+	page_expand(ui, page, false);
+}
+
+static void do_expand_all(struct ui *ui, struct page *page)
+{
+	page->expand_all = !page->expand_all;
+	page->expanded.len = 0;
+	page->unfold = 0;
+	ui->ask = true;
+}
+
+static void do_freeze(struct ui *ui, struct page *page)
+{
+	ui->frozen = !ui->frozen;
+	ui->until_ns = ui->frozen && page->answer ? page->answer->time_ns : 0;
+	ui->ask = !ui->frozen;
+}
+
+static void do_window(struct ui *ui, struct page *page)
+{
+	static const uint64_t seconds[] = {1, 10, 60, 0};
+	const size_t n = sizeof seconds / sizeof *seconds;
+	size_t at = 0;
+
+	(void)page;
+	while (at < n && seconds[at] * 1000000000ULL != ui->window_ns)
+		at++;
+	ui->window_ns = seconds[(at + 1) % n] * 1000000000ULL;
+	ui->ask = true;
+}
+
+static void command(struct ui *ui, struct command *c)
+{
+	engine_command(ui->engine, c);
+	ui->ask = true;
+}
+
+static void do_mark(struct ui *ui, struct page *page)
+{
+	struct command c = {.kind = COMMAND_MARK};
+
+	(void)page;
+	command(ui, &c);
+	app_say(ui, MESSAGE_INFO,
+		ui->status.marked ? "the whole window again"
+				  : "counting from here; z again undoes it");
+}
+
+static int event_items(struct ui *ui, const char *text, struct menu_item *items)
+{
+	const struct ui_config *config = ui->config;
+	struct ui_choice found[MENU_MAX / 2];
+	uint32_t n = 0, more = 0;
+
+	for (uint32_t i = 0; i < config->nevent_sets && n < MENU_MAX / 2; i++, n++) {
+		const struct ui_choice *set = &config->event_sets[i];
+
+		items[n] = (struct menu_item){.off = set->reason != NULL};
+		snprintf(items[n].name, sizeof items[n].name, "%s", set->name);
+		snprintf(items[n].text, sizeof items[n].text, "%s",
+			 set->reason ? set->reason : set->text);
+	}
+	if (config->find_events && *text)
+		more = config->find_events(config->find_ctx, text, found, MENU_MAX / 2);
+	for (uint32_t i = 0; i < more && i < MENU_MAX / 2; i++, n++) {
+		items[n] = (struct menu_item){.off = found[i].reason != NULL};
+		snprintf(items[n].name, sizeof items[n].name, "%s", found[i].name);
+		snprintf(items[n].text, sizeof items[n].text, "%s",
+			 found[i].reason ? found[i].reason : found[i].text);
+	}
+	return (int)n;
+}
+
+static void events_changed(struct ui *ui, const char *text)
+{
+	struct menu_item *items = calloc(MENU_MAX, sizeof *items);
+
+	if (items)
+		overlay_menu_items(ui, items, event_items(ui, text, items));
+	free(items);
+}
+
+static void events_chosen(struct ui *ui, const struct menu_item *item, const char *text)
+{
+	struct command c = {.kind = COMMAND_EVENTS};
+
+	snprintf(c.text, sizeof c.text, "%s", item ? item->name : text);
+	command(ui, &c);
+	app_say(ui, MESSAGE_INFO, "asked for %s", c.text);
+}
+
+static void do_events(struct ui *ui, struct page *page)
+{
+	(void)page;
+	overlay_menu(ui, "Count what? Sets, and events by name (type to search)", NULL, 0,
+		     events_chosen);
+	ui->overlay.filters = ui->overlay.free = true;
+	ui->overlay.changed = events_changed;
+	events_changed(ui, "");
+}
+
+static void save_done(struct ui *ui, const char *text)
+{
+	if (!*text)
+		return;
+	ui->save = (struct command){.kind = COMMAND_SAVE, .format = FORMAT_AUTO};
+	snprintf(ui->save.text, sizeof ui->save.text, "%s", text);
+	snprintf(ui->save_name, sizeof ui->save_name, "%s", text);
+	engine_command(ui->engine, &ui->save);
+	app_say(ui, MESSAGE_INFO, "saving %s", text);
+}
+
+static void do_save(struct ui *ui, struct page *page)
+{
+	const char *name = ui->config->save_name;
+
+	(void)page;
+	overlay_prompt(ui, "Save as (.pb.gz .folded .json .csv .txt):",
+		       *ui->save_name ? ui->save_name
+		       : name         ? name
+				      : "altpttop.pb.gz",
+		       save_done);
+}
+
+/* The function that the cursor is on, or the one the page is about. */
+static struct row_key function_here(const struct page *page, const char **ret_name)
+{
+	const struct row *row = page_cursor(page);
+	struct row_key key = row ? row_function(row) : (struct row_key){0};
+
+	if (key.kind) {
+		*ret_name = key.a == row->key.a ? row->name : row->module;
+		return key;
+	}
+	*ret_name = page->about;
+	return page->focus.kind == ROW_FUNCTION ? page->focus : key;
+}
+
+static struct page *open_function(struct ui *ui, struct page *page, enum view_kind view)
+{
+	const char *name;
+	struct row_key key = function_here(page, &name);
+
+	if (!key.kind) {
+		app_say(ui, MESSAGE_INFO, "this row is no function");
+		return NULL;
+	}
+	if (page->view->kind == view && row_key_equal(page->focus, key) && view != VIEW_TREE)
+		return NULL; /* there already */
+	page_move(page, page->cursor);
+	return page_push(ui, view, key, name);
+}
+
+static void do_source(struct ui *ui, struct page *page)
+{
+	open_function(ui, page, VIEW_SOURCE);
+}
+
+static void do_callers(struct ui *ui, struct page *page)
+{
+	open_function(ui, page, VIEW_CALLERS);
+}
+
+static void do_bottom_up(struct ui *ui, struct page *page)
+{
+	struct page *tree = open_function(ui, page, VIEW_TREE);
+
+	if (tree)
+		tree->flags |= QUERY_BOTTOM_UP;
+}
+
+static void do_assembly(struct ui *ui, struct page *page)
+{
+	struct page *source = open_function(ui, page, VIEW_SOURCE);
+
+	if (source)
+		source->flags |= QUERY_ASSEMBLY;
+}
+
+static void do_hot(struct ui *ui, struct page *page)
+{
+	(void)page;
+	app_say(ui, MESSAGE_INFO, "hot lines are in Source: a opens it");
+}
+
+/* One thread only: the one that was last under the cursor in Threads. */
+static void do_thread(struct ui *ui, struct page *page)
+{
+	(void)page;
+	if (ui->task) {
+		ui->task = 0;
+		ui->thread[0] = '\0';
+	} else if (ui->last_task) {
+		ui->task = ui->last_task;
+		snprintf(ui->thread, sizeof ui->thread, "%s", ui->last_thread);
+	} else {
+		app_say(ui, MESSAGE_INFO, "choose a thread first: go to Threads, and Enter");
+		return;
+	}
+	ui->ask = true;
+}
+
+static void flip(struct ui *ui, struct page *page, uint32_t flag, const char *on, const char *off)
+{
+	if (!(page->view->flags & flag)) {
+		app_say(ui, MESSAGE_INFO, "that changes nothing on this screen");
+		return;
+	}
+	ui->flags ^= flag;
+	ui->ask = true;
+	app_say(ui, MESSAGE_INFO, "%s", ui->flags & flag ? on : off);
+}
+
+static void do_kernel(struct ui *ui, struct page *page)
+{
+	ui->flags &= ~(uint32_t)QUERY_NO_USER; /* hiding both would leave nothing */
+	flip(ui, page, QUERY_NO_KERNEL, "kernel hidden", "kernel shown");
+}
+
+static void do_user(struct ui *ui, struct page *page)
+{
+	ui->flags &= ~(uint32_t)QUERY_NO_KERNEL;
+	flip(ui, page, QUERY_NO_USER, "user code hidden", "user code shown");
+}
+
+static void do_inlines(struct ui *ui, struct page *page)
+{
+	flip(ui, page, QUERY_FOLD_INLINE, "inlines folded into the functions that hold them",
+	     "inlines as frames of their own");
+}
+
+static void do_addresses(struct ui *ui, struct page *page)
+{
+	flip(ui, page, QUERY_ADDRESSES, "with addresses", "without addresses");
+}
+
+static void do_whole_name(struct ui *ui, struct page *page)
+{
+	const struct row *row = page_cursor(page);
+	struct strbuf *text;
+
+	if (!row)
+		return;
+	text = overlay_text(ui, "Whole name", true);
+	strbuf_puts(text, *row->full ? row->full : row->name);
+	strbuf_putc(text, '\n');
+	if (*row->file)
+		strbuf_printf(text, "%s:%u\n", row->file, row->line);
+	if (*row->module)
+		strbuf_printf(text, "%s\n", row->module);
+}
+
+static void rate_done(struct ui *ui, const char *text)
+{
+	char *end;
+	unsigned long hz = strtoul(text, &end, 10);
+	struct command c = {.kind = COMMAND_RATE, .number = hz};
+
+	if (!*text)
+		return;
+	if (*end || hz < 1 || hz > RATE_MOST) {
+		app_say(ui, MESSAGE_ERROR, "a rate is a number from 1 to %d Hz", RATE_MOST);
+		return;
+	}
+	command(ui, &c);
+	app_say(ui, hz > RATE_WARN ? MESSAGE_WARN : MESSAGE_INFO, "asked for %lu Hz%s", hz,
+		hz > RATE_WARN ? ": above 4,000 the target will feel it" : "");
+}
+
+static void do_rate(struct ui *ui, struct page *page)
+{
+	char now[16] = "";
+
+	(void)page;
+	if (ui->status.asked_hz)
+		snprintf(now, sizeof now, "%u", ui->status.asked_hz);
+	overlay_prompt(ui, "Samples a second (Hz):", now, rate_done);
+}
+
+static void interval_done(struct ui *ui, const char *text)
+{
+	char *end;
+	double s = strtod(text, &end);
+	struct command c = {.kind = COMMAND_INTERVAL};
+
+	if (!*text)
+		return;
+	if (*end || !(s >= 0.1 && s <= 60)) {
+		app_say(ui, MESSAGE_ERROR, "an interval is a number of seconds from 0.1 to 60");
+		return;
+	}
+	c.number = (uint64_t)lround(s * 10) * 100;
+	ui->interval_ms = (uint32_t)c.number;
+	command(ui, &c);
+}
+
+static void do_interval(struct ui *ui, struct page *page)
+{
+	char now[16];
+
+	(void)page;
+	snprintf(now, sizeof now, "%.1f", ui->interval_ms / 1000.0);
+	overlay_prompt(ui, "Seconds between refreshes:", now, interval_done);
+}
+
+static void do_redraw(struct ui *ui, struct page *page)
+{
+	(void)page;
+	ui->anew = true;
+}
+
+static void do_suspend(struct ui *ui, struct page *page)
+{
+	(void)page;
+	ui->suspend = true;
+}
+
+static void (*const doers[ACTIONS])(struct ui *, struct page *) = {
+	[ACTION_QUIT] = do_quit,
+	[ACTION_HELP] = do_help,
+	[ACTION_UP] = do_up,
+	[ACTION_DOWN] = do_down,
+	[ACTION_LEFT] = do_left,
+	[ACTION_RIGHT] = do_right,
+	[ACTION_TOP] = do_top,
+	[ACTION_BOTTOM] = do_bottom,
+	[ACTION_PAGE_UP] = do_page_up,
+	[ACTION_PAGE_DOWN] = do_page_down,
+	[ACTION_ENTER] = do_enter,
+	[ACTION_BACK] = do_back,
+	[ACTION_NEXT_TAB] = do_next_tab,
+	[ACTION_PREVIOUS_TAB] = do_previous_tab,
+	[ACTION_SEARCH] = do_search,
+	[ACTION_SEARCH_NEXT] = do_search_next,
+	[ACTION_SEARCH_PREVIOUS] = do_search_previous,
+	[ACTION_FILTER] = do_filter,
+	[ACTION_SORT_LEFT] = do_sort_left,
+	[ACTION_SORT_RIGHT] = do_sort_right,
+	[ACTION_SORT_MENU] = do_sort_menu,
+	[ACTION_REVERSE] = do_reverse,
+	[ACTION_EXPAND] = do_expand,
+	[ACTION_COLLAPSE] = do_collapse,
+	[ACTION_EXPAND_ALL] = do_expand_all,
+	[ACTION_FREEZE] = do_freeze,
+	[ACTION_WINDOW] = do_window,
+	[ACTION_MARK] = do_mark,
+	[ACTION_EVENTS] = do_events,
+	[ACTION_SAVE] = do_save,
+	[ACTION_SOURCE] = do_source,
+	[ACTION_CALLERS] = do_callers,
+	[ACTION_BOTTOM_UP] = do_bottom_up,
+	[ACTION_ASSEMBLY] = do_assembly,
+	[ACTION_HOT_NEXT] = do_hot,
+	[ACTION_HOT_PREVIOUS] = do_hot,
+	[ACTION_THREAD] = do_thread,
+	[ACTION_KERNEL] = do_kernel,
+	[ACTION_USER] = do_user,
+	[ACTION_INLINES] = do_inlines,
+	[ACTION_ADDRESSES] = do_addresses,
+	[ACTION_WHOLE_NAME] = do_whole_name,
+	[ACTION_RATE] = do_rate,
+	[ACTION_INTERVAL] = do_interval,
+	[ACTION_REDRAW] = do_redraw,
+	[ACTION_SUSPEND] = do_suspend,
+};
+
+void app_act(struct ui *ui, enum action action)
+{
+	struct page *page = page_now(ui);
+
+	if (action >= ACTION_TAB_1 && action <= ACTION_TAB_9) {
+		page_tab(ui, (int)(action - ACTION_TAB_1));
+		return;
+	}
+	if (action == ACTION_NONE || (page->screen->act && page->screen->act(ui, page, action)))
+		return;
+	if (doers[action])
+		doers[action](ui, page);
+}

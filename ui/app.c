@@ -1,0 +1,266 @@
+/*
+ * app: the life of the user interface without its terminal: set-up, keys and mouse to whatever
+ * takes them, answers and notices from the engine, and the frame. Ui thread.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "screen.h"
+
+#define WINDOW_START_NS 10000000000ULL
+#define MESSAGE_NS      6000000000ULL
+#define WHEEL_LINES     3
+
+static const struct screen *const screens[VIEW_KINDS] = {
+	[VIEW_FUNCTIONS] = &screen_functions, [VIEW_CALLERS] = &screen_callers,
+	[VIEW_TREE] = &screen_tree,           [VIEW_THREADS] = &screen_threads,
+	[VIEW_MODULES] = &screen_modules,     [VIEW_SOURCE] = &screen_source,
+	[VIEW_EVENTS] = &screen_events,       [VIEW_TOPDOWN] = &screen_topdown,
+	[VIEW_VERDICTS] = &screen_verdicts,   [VIEW_DURATION] = &screen_duration,
+	[VIEW_CACHE] = &screen_cache,         [VIEW_EDGE] = &screen_edge,
+	[VIEW_OUTPUT] = &screen_output,       [VIEW_DOCTOR] = &screen_doctor,
+};
+
+const struct screen *screen_of(enum view_kind view)
+{
+	return view < VIEW_KINDS ? screens[view] : &screen_functions;
+}
+
+void app_say(struct ui *ui, enum message_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->message, sizeof ui->message, fmt, ap);
+	va_end(ap);
+	ui->message_kind = kind;
+	ui->message_until_ns = kind == MESSAGE_ERROR ? 0 : clock_mono_ns() + MESSAGE_NS;
+	ui->redraw = true;
+}
+
+/* An analysis of a recording comes first; what only a live target has is left out. */
+static int make_tabs(struct ui *ui)
+{
+	static const enum view_kind all[] = {VIEW_FUNCTIONS, VIEW_TREE,   VIEW_THREADS,
+					     VIEW_MODULES,   VIEW_EVENTS, VIEW_VERDICTS,
+					     VIEW_TOPDOWN,   VIEW_OUTPUT, VIEW_DOCTOR};
+	enum view_kind first = ui->config->first;
+	bool analysis = first == VIEW_DURATION || first == VIEW_CACHE || first == VIEW_EDGE;
+
+	if (analysis)
+		ui->tabs[ui->ntabs++] = page_new(ui, first);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		if (all[i] == VIEW_OUTPUT && !ui->config->has_output)
+			continue;
+		if (all[i] == first)
+			ui->tab = ui->ntabs;
+		ui->tabs[ui->ntabs++] = page_new(ui, all[i]);
+	}
+	for (int i = 0; i < ui->ntabs; i++)
+		if (!ui->tabs[i])
+			return -ENOMEM;
+	ui->tabs[analysis ? 0 : ui->tab]->sort = ui->config->sort;
+	ui->pages[0] = ui->tabs[ui->tab];
+	ui->depth = 1;
+	return 0;
+}
+
+int app_init(struct ui *ui, struct engine *engine, const struct ui_config *config, struct err *err)
+{
+	struct err bad;
+
+	*ui = (struct ui){
+		.engine = engine,
+		.config = config,
+		.flags = config->query_flags,
+		.window_ns = WINDOW_START_NS,
+		.interval_ms = config->interval_ms ? config->interval_ms : 1000,
+		.ask = true,
+		.redraw = true,
+	};
+	keymap_init(&ui->keys);
+	for (int i = 0; config->keys && config->keys[i]; i++)
+		if (keymap_remap(&ui->keys, config->keys[i], &bad))
+			app_say(ui, MESSAGE_ERROR, "%s", bad.msg);
+	if (make_tabs(ui) || canvas_init(&ui->canvas, 80, 24, config->ascii))
+		return err_set(err, ENOMEM, "not enough memory for the screen");
+	return 0;
+}
+
+void app_fini(struct ui *ui)
+{
+	overlay_close(ui);
+	while (ui->depth > 1)
+		page_free(ui->pages[--ui->depth]);
+	for (int i = 0; i < ui->ntabs; i++)
+		page_free(ui->tabs[i]);
+	canvas_fini(&ui->canvas);
+}
+
+int app_resize(struct ui *ui, int w, int h)
+{
+	ui->redraw = true;
+	return canvas_resize(&ui->canvas, w, h);
+}
+
+void app_key(struct ui *ui, uint32_t key)
+{
+	ui->redraw = true;
+	if (overlay_key(ui, key))
+		return;
+	ui->message_kind = MESSAGE_NONE;
+	app_act(ui, keymap_find(&ui->keys, key));
+}
+
+static void zone_hit(struct ui *ui, const struct zone *zone)
+{
+	struct page *page = page_now(ui);
+
+	switch (zone->kind) {
+	case ZONE_TAB: page_tab(ui, (int)zone->what); break;
+	case ZONE_ACTION: app_act(ui, (enum action)zone->what); break;
+	case ZONE_SORT:
+		page->reverse = page->sort == zone->what && !page->reverse;
+		page->sort = zone->what;
+		ui->ask = true;
+	}
+}
+
+void app_mouse(struct ui *ui, int x, int y, bool twice, int wheel)
+{
+	struct page *page = page_now(ui);
+	int row;
+
+	ui->redraw = true;
+	if (overlay_mouse(ui, x, y, twice, wheel))
+		return;
+	if (wheel) {
+		page_move(page, page->cursor + wheel * WHEEL_LINES);
+		return;
+	}
+	for (int i = 0; i < ui->nzones; i++)
+		if (rect_holds(ui->zones[i].r, x, y)) {
+			zone_hit(ui, &ui->zones[i]);
+			return;
+		}
+	row = page->top + y - ui->layout.body.y;
+	if (!rect_holds(ui->layout.body, x, y) || row >= (int)page->shown.len)
+		return;
+	page_move(page, row);
+	if (twice)
+		app_act(ui, ACTION_ENTER);
+}
+
+static void save_over(struct ui *ui, const char *yes)
+{
+	(void)yes;
+	ui->save.replace = true;
+	engine_command(ui->engine, &ui->save);
+}
+
+static void notice(struct ui *ui, const struct notice *n)
+{
+	char question[sizeof ui->save.text + 32];
+
+	switch (n->kind) {
+	case NOTICE_INFO: app_say(ui, MESSAGE_INFO, "%s", n->text); break;
+	case NOTICE_WARN: app_say(ui, MESSAGE_WARN, "%s", n->text); break;
+	case NOTICE_ERROR: app_say(ui, MESSAGE_ERROR, "%s", n->text); break;
+	case NOTICE_SAVED: app_say(ui, MESSAGE_INFO, "saved %s", n->text); break;
+	case NOTICE_FINISHED:
+		app_say(ui, MESSAGE_INFO, "%s", *n->text ? n->text : "the target has ended");
+		break;
+	case NOTICE_EXISTS:
+		snprintf(question, sizeof question, "%s exists. Replace it?", ui->save.text);
+		overlay_question(ui, question, save_over);
+	}
+}
+
+/* Does @a answer what @page asks, though perhaps with an older sort or window? */
+static bool fits(const struct ui *ui, const struct page *page, const struct answer *a)
+{
+	if (ui->frozen) /* only what was asked since */
+		return a->query.serial == page->serial &&
+		       (!page->answer || page->answer->query.serial != page->serial);
+	return a->query.view == page->view->kind && row_key_equal(a->query.focus, page->focus) &&
+	       a->query.task == ui->task &&
+	       (a->query.flags & QUERY_BOTTOM_UP) == (page->flags & QUERY_BOTTOM_UP);
+}
+
+static void take_answer(struct ui *ui)
+{
+	const struct answer *a = engine_answer(ui->engine);
+	struct page *page = page_now(ui);
+
+	if (!a)
+		return;
+	if (a == page->answer || !fits(ui, page, a)) {
+		answer_unref(a);
+		return;
+	}
+	ui->status = a->status;
+	ui->has_status = true;
+	if (*a->status.say && strcmp(a->status.say, ui->said)) {
+		snprintf(ui->said, sizeof ui->said, "%s", a->status.say);
+		if (ui->message_kind == MESSAGE_NONE)
+			app_say(ui, MESSAGE_WARN, "%s", ui->said);
+	}
+	page_take(ui, page, a);
+	ui->redraw = true;
+}
+
+void app_poll(struct ui *ui)
+{
+	struct notice n;
+
+	while (engine_notice(ui->engine, &n))
+		notice(ui, &n);
+	take_answer(ui);
+	if (ui->message_kind && ui->message_until_ns && clock_mono_ns() > ui->message_until_ns) {
+		ui->message_kind = MESSAGE_NONE;
+		ui->redraw = true;
+	}
+	if (ui->ask) {
+		ui->ask = false;
+		page_ask(ui, page_now(ui));
+	}
+}
+
+static void too_small(struct ui *ui)
+{
+	struct canvas *c = &ui->canvas;
+	char text[80];
+
+	snprintf(text, sizeof text, "too small: %dx%d", c->w, c->h);
+	canvas_text(c, 0, 0, c->w, (struct pen){LOOK_WARN, 0}, text);
+	snprintf(text, sizeof text, "needs %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H);
+	canvas_text(c, 0, 1, c->w, (struct pen){LOOK_NORMAL, 0}, text);
+	canvas_text(c, 0, 2, c->w, (struct pen){LOOK_DIM, 0}, "q quits");
+}
+
+void app_frame(struct ui *ui)
+{
+	struct page *page = page_now(ui);
+	struct canvas *c = &ui->canvas;
+	bool text = page->screen->flags & SCREEN_TEXT;
+
+	ui->redraw = false;
+	ui->nzones = 0;
+	canvas_clear(c);
+	layout_screen(&ui->layout, c->w, c->h,
+		      ui->depth > 1 || (page->answer && *page->answer->title), !text);
+	if (ui->layout.small) {
+		too_small(ui);
+		return;
+	}
+	header_draw(ui);
+	table_draw(ui, page, ui->layout.heads, ui->layout.body);
+	if (page->screen->draw)
+		page->screen->draw(ui, page, ui->layout.body);
+	footer_draw(ui);
+	overlay_draw(ui);
+}

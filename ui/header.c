@@ -1,0 +1,202 @@
+/*
+ * header: the lines above the table: facts of the target, history and quality, tabs with the state
+ * one should not forget, and the title of a screen that was gone into. What does not fit goes in
+ * the order that facts.h gives. Ui thread.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "screen.h"
+#include "view/facts.h"
+#include "view/utf8.h"
+
+#define GAP 2
+
+static int fact_cells(const struct fact *f)
+{
+	int value = utf8_cells(f->value, 112);
+
+	return (*f->label ? utf8_cells(f->label, 20) + 1 : 0) +
+	       (value > f->width ? value : f->width);
+}
+
+/* Drop facts, the least kept first, until the rest fits @w; returns the cells they take. */
+static int fit_facts(struct fact *facts, int *n, int w)
+{
+	for (;;) {
+		int cells = 0, victim = 0;
+
+		for (int i = 0; i < *n; i++) {
+			cells += fact_cells(&facts[i]) + (i ? GAP : 0);
+			if (facts[i].keep < facts[victim].keep)
+				victim = i;
+		}
+		if (cells <= w || *n <= 1)
+			return cells;
+		memmove(facts + victim, facts + victim + 1,
+			sizeof *facts * (size_t)(*n - victim - 1));
+		--*n;
+	}
+}
+
+static int draw_fact(struct canvas *c, const struct fact *f, int x, int y, int max)
+{
+	int used = 0;
+
+	if (*f->label) {
+		used += canvas_text(c, x, y, max, (struct pen){LOOK_LABEL, 0}, f->label);
+		used += used < max;
+	}
+	canvas_text(c, x + used, y, max - used, (struct pen){(uint8_t)f->look, 0}, f->value);
+	return fact_cells(f);
+}
+
+static void draw_facts(struct canvas *c, struct fact *facts, int n, struct rect r)
+{
+	int x = r.x, right = r.x + r.w;
+
+	fit_facts(facts, &n, r.w);
+	for (int i = 0; i < n; i++) {
+		if (facts[i].right) {
+			right -= fact_cells(&facts[i]);
+			draw_fact(c, &facts[i], right, r.y, r.x + r.w - right);
+		} else {
+			x += draw_fact(c, &facts[i], x, r.y, r.x + r.w - x) + GAP;
+		}
+	}
+}
+
+static void draw_quality(struct ui *ui, struct rect r)
+{
+	const struct answer_status *s = &ui->status;
+	struct fact facts[FACTS_MAX];
+	float scaled[SPARK_MAX];
+	int n = facts_quality(s, facts), spark, cells, least = r.w >= 60 ? 16 : 0;
+	float top = 1; /* at least one CPU, so that little use looks like little */
+
+	cells = fit_facts(facts, &n, r.w - least);
+	spark = r.w - cells - GAP;
+	if (spark > SPARK_MAX)
+		spark = SPARK_MAX;
+	for (int i = 0; i < s->nspark && i < SPARK_MAX; i++)
+		top = s->spark[i] > top ? s->spark[i] : top;
+	for (int i = 0; i < s->nspark && i < SPARK_MAX; i++)
+		scaled[i] = s->spark[i] >= 0 ? s->spark[i] / top : -1;
+	if (spark >= 8) {
+		canvas_spark(&ui->canvas, r.x, r.y, spark, scaled,
+			     s->nspark < SPARK_MAX ? s->nspark : SPARK_MAX,
+			     (struct pen){LOOK_SPARK, 0});
+		r.x += spark + GAP;
+		r.w -= spark + GAP;
+	}
+	draw_facts(&ui->canvas, facts, n, r);
+}
+
+/* Tabs as wide as they fit: with names and space, tight, or only the one that is shown. */
+static int tabs_cells(const struct ui *ui, int gap)
+{
+	int cells = 0;
+
+	for (int i = 0; i < ui->ntabs; i++)
+		cells += 1 + (gap > 1) + utf8_cells(ui->tabs[i]->screen->name, 20) + (i ? gap : 0);
+	return cells;
+}
+
+static int draw_tab(struct ui *ui, int tab, int x, int y, bool space)
+{
+	struct canvas *c = &ui->canvas;
+	bool on = tab == ui->tab;
+	char number[12];
+	int start = x;
+
+	if (tab < 9) {
+		snprintf(number, sizeof number, "%d", tab + 1);
+		x += canvas_text(c, x, y, c->w - x, (struct pen){on ? LOOK_KEY : LOOK_DIM, 0},
+				 number);
+		x += space;
+	}
+	x += canvas_text(c, x, y, c->w - x, (struct pen){on ? LOOK_TAB_ON : LOOK_TAB, 0},
+			 ui->tabs[tab]->screen->name);
+	zone_add(ui, (struct rect){start, y, x - start, 1}, ZONE_TAB, (uint32_t)tab);
+	return x - start;
+}
+
+static void draw_tabs(struct ui *ui, struct rect r)
+{
+	const struct page *page = page_now(ui);
+	const struct row *focus = page->answer && page->answer->nrows ? page->answer->rows : NULL;
+	struct facts_state state = {
+		.window_ns = ui->window_ns,
+		.covered_ns = ui->status.covered_ns,
+		.flags = (ui->flags | page->flags) & page->view->flags,
+		.frozen = ui->frozen,
+		.marked = ui->status.marked,
+		.filter = page->view->filtered ? ui->filter : "",
+		.thread = ui->thread,
+		.narrowed = page->focus.kind == ROW_MODULE || page->focus.kind == ROW_GROUP
+				    ? page->about
+				    : "",
+	};
+	struct fact facts[FACTS_MAX];
+	int n = facts_state(&state, facts), cells, x = r.x, left;
+
+	(void)focus;
+	cells = fit_facts(facts, &n, r.w * 2 / 3);
+	left = r.w - cells - GAP;
+	if (tabs_cells(ui, 2) <= left || tabs_cells(ui, 1) <= left) {
+		int gap = tabs_cells(ui, 2) <= left ? 2 : 1;
+
+		for (int i = 0; i < ui->ntabs; i++)
+			x += draw_tab(ui, i, x, r.y, gap > 1) + gap;
+	} else {
+		x += draw_tab(ui, ui->tab, x, r.y, true) + 1;
+		for (int i = ui->tab + 1; i < ui->ntabs; i++) {
+			int need = 2 + utf8_cells(ui->tabs[i]->screen->name, 20);
+
+			if (x + need > r.x + left)
+				break;
+			x += draw_tab(ui, i, x, r.y, false) + 1;
+		}
+	}
+	draw_facts(&ui->canvas, facts, n, (struct rect){r.x + r.w - cells, r.y, cells, 1});
+}
+
+/* The way here, then what the answer says of it. */
+static void draw_title(struct ui *ui, struct rect r)
+{
+	const struct page *page = page_now(ui);
+	struct canvas *c = &ui->canvas;
+	int x = r.x, end = r.x + r.w;
+
+	for (int i = 0; i + 1 < ui->depth; i++) {
+		const char *name = ui->pages[i]->screen->name;
+
+		if (x + utf8_cells(name, 20) + 3 > r.x + r.w / 2)
+			continue;
+		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, name);
+		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, " \xe2\x80\xba ");
+	}
+	if (page->answer && *page->answer->title) {
+		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->answer->title);
+		return;
+	}
+	x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_VALUE, 0}, page->screen->name);
+	if (*page->about) {
+		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, " of ");
+		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->about);
+	}
+}
+
+void header_draw(struct ui *ui)
+{
+	const struct layout *l = &ui->layout;
+	struct fact facts[FACTS_MAX];
+
+	draw_facts(&ui->canvas, facts, facts_target(&ui->status, facts), l->facts);
+	if (l->quality.h)
+		draw_quality(ui, l->quality);
+	if (l->tabs.h)
+		draw_tabs(ui, l->tabs);
+	if (l->title.h)
+		draw_title(ui, l->title);
+}

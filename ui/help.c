@@ -1,0 +1,101 @@
+/*
+ * help: the help screen: what the screen at hand shows, its columns, every key from the one table,
+ * and what was lost so far by kind. Ui thread.
+ */
+#include <stdio.h>
+
+#include "screen.h"
+#include "view/facts.h"
+#include "view/utf8.h"
+
+static void keys_of(const struct ui *ui, enum action a, char *ret, size_t size)
+{
+	size_t used = 0;
+	char key[KEY_TEXT];
+
+	ret[0] = '\0';
+	for (int i = 0; i < KEYS_EACH && ui->keys.keys[a][i]; i++) {
+		int n = snprintf(ret + used, size - used, "%s%s", i ? " " : "",
+				 key_text(key, ui->keys.keys[a][i]));
+
+		if (n < 0 || (size_t)n >= size - used)
+			break;
+		used += (size_t)n;
+	}
+}
+
+static void padded(struct strbuf *text, const char *s, int cells)
+{
+	strbuf_puts(text, s);
+	for (int n = utf8_cells(s, cells); n < cells; n++)
+		strbuf_putc(text, ' ');
+}
+
+static void add_keys(struct ui *ui, struct strbuf *text)
+{
+	char keys[80];
+
+	for (int g = 0; g < GROUPS; g++) {
+		strbuf_printf(text, "\n\001%s\n", action_group_title((enum action_group)g));
+		for (int a = ACTION_NONE + 1; a < ACTIONS; a++) {
+			const struct action_info *info = &action_table[a];
+
+			if ((int)info->group != g || !*info->help)
+				continue;
+			keys_of(ui, (enum action)a, keys, sizeof keys);
+			if (a == ACTION_TAB_1)
+				snprintf(keys, sizeof keys, "1 \xe2\x80\xa6 9");
+			strbuf_puts(text, "  ");
+			padded(text, keys, 16);
+			strbuf_printf(text, "%s\n", info->help);
+		}
+	}
+}
+
+static void add_columns(const struct page *page, struct strbuf *text)
+{
+	if (page->screen->flags & SCREEN_TEXT)
+		return;
+	strbuf_puts(text, "\n\001Columns\n");
+	for (int i = 0; i < page->view->ncolumns; i++) {
+		const struct column *c = &page->view->columns[i];
+
+		strbuf_puts(text, "  ");
+		padded(text,
+		       *c->title                      ? c->title
+		       : c->id == COLUMN_METRIC       ? "metrics"
+		       : c->id == COLUMN_METRIC_TOTAL ? "\xce\xa3metrics"
+						      : "",
+		       16);
+		strbuf_printf(text, "%s\n", c->help);
+	}
+	strbuf_puts(text, "  Dimmed: few samples. Colours of metrics: good, fair, bad by their "
+			  "thresholds. n/a: not known, and never 0.\n");
+}
+
+static void add_quality(const struct ui *ui, struct strbuf *text)
+{
+	struct fact facts[FACTS_MAX];
+	int n = facts_details(&ui->status, facts, FACTS_MAX);
+
+	if (*ui->status.arrangement)
+		strbuf_printf(text, "\n\001Sampling\n  %s\n", ui->status.arrangement);
+	for (int i = 0; i < n; i++)
+		strbuf_printf(text, "%s  %s\n", i ? "" : "\n\001Lost, cut, not known\n",
+			      facts[i].value);
+}
+
+void help_open(struct ui *ui)
+{
+	const struct page *page = page_now(ui);
+	char title[80];
+	struct strbuf *text;
+
+	snprintf(title, sizeof title, "altpttop " ALTPTTOP_VERSION "   help: %s",
+		 page->screen->name);
+	text = overlay_text(ui, title, false);
+	strbuf_printf(text, "\n%s\n", page->screen->about);
+	add_columns(page, text);
+	add_keys(ui, text);
+	add_quality(ui, text);
+}

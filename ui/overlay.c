@@ -1,0 +1,422 @@
+/*
+ * overlay: prompts, questions, menus and pages of text over the screen. Ui thread; one at a time.
+ */
+#include "overlay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "screen.h"
+#include "view/utf8.h"
+
+void overlay_close(struct ui *ui)
+{
+	struct overlay *o = &ui->overlay;
+
+	if (o->kind == OVERLAY_TEXT) {
+		strbuf_fini(&o->text);
+		if (o->plain && ui->mouse)
+			ui->mouse(true);
+	}
+	free(o->items);
+	*o = (struct overlay){0};
+	ui->redraw = true;
+}
+
+static struct overlay *open(struct ui *ui, enum overlay_kind kind, const char *title)
+{
+	struct overlay *o = &ui->overlay;
+
+	overlay_close(ui);
+	o->kind = kind;
+	snprintf(o->title, sizeof o->title, "%s", title);
+	return o;
+}
+
+void overlay_prompt(struct ui *ui, const char *title, const char *text,
+		    void (*done)(struct ui *, const char *))
+{
+	struct overlay *o = open(ui, OVERLAY_PROMPT, title);
+
+	edit_set(&o->edit, text);
+	o->done = done;
+}
+
+void overlay_question(struct ui *ui, const char *title, void (*done)(struct ui *, const char *))
+{
+	open(ui, OVERLAY_QUESTION, title)->done = done;
+}
+
+static void menu_match(struct overlay *o)
+{
+	o->nmatch = 0;
+	for (int i = 0; i < o->nitems; i++)
+		if (utf8_holds(o->items[i].name, o->edit.text) ||
+		    utf8_holds(o->items[i].text, o->edit.text))
+			o->match[o->nmatch++] = i;
+	if (o->cursor >= o->nmatch)
+		o->cursor = o->nmatch ? o->nmatch - 1 : 0;
+}
+
+void overlay_menu_items(struct ui *ui, const struct menu_item *items, int n)
+{
+	struct overlay *o = &ui->overlay;
+
+	n = n < MENU_MAX ? n : MENU_MAX;
+	free(o->items);
+	o->items = calloc((size_t)(n ? n : 1), sizeof *o->items);
+	o->nitems = o->items ? n : 0;
+	if (o->items && n)
+		memcpy(o->items, items, sizeof *items * (size_t)n);
+	menu_match(o);
+}
+
+void overlay_menu(struct ui *ui, const char *title, const struct menu_item *items, int n,
+		  void (*chosen)(struct ui *, const struct menu_item *, const char *))
+{
+	struct overlay *o = open(ui, OVERLAY_MENU, title);
+
+	edit_set(&o->edit, "");
+	o->chosen = chosen;
+	overlay_menu_items(ui, items, n);
+}
+
+struct strbuf *overlay_text(struct ui *ui, const char *title, bool plain)
+{
+	struct overlay *o = open(ui, OVERLAY_TEXT, title);
+
+	strbuf_init(&o->text);
+	o->plain = plain;
+	if (plain && ui->mouse)
+		ui->mouse(false);
+	return &o->text;
+}
+
+/* End the overlay first, so that what it calls can open the next. */
+static void prompt_end(struct ui *ui, bool accepted)
+{
+	struct overlay *o = &ui->overlay;
+	void (*done)(struct ui *, const char *) = accepted ? o->done : NULL;
+	void (*cancelled)(struct ui *) = accepted ? NULL : o->cancelled;
+	char text[EDIT_TEXT];
+
+	memcpy(text, o->edit.text, sizeof text);
+	overlay_close(ui);
+	if (done)
+		done(ui, text);
+	if (cancelled)
+		cancelled(ui);
+}
+
+static void prompt_key(struct ui *ui, uint32_t key)
+{
+	struct overlay *o = &ui->overlay;
+
+	switch (edit_key(&o->edit, key)) {
+	case EDIT_ACCEPTED: prompt_end(ui, true); break;
+	case EDIT_CANCELLED: prompt_end(ui, false); break;
+	case EDIT_CHANGED:
+		if (o->changed)
+			o->changed(ui, o->edit.text);
+		break;
+	case EDIT_NOTHING:
+		if (key == K_BACKSPACE && !o->edit.len)
+			prompt_end(ui, false);
+	}
+}
+
+static void menu_choose(struct ui *ui)
+{
+	struct overlay *o = &ui->overlay;
+	void (*chosen)(struct ui *, const struct menu_item *, const char *) = o->chosen;
+	struct menu_item item;
+	char text[EDIT_TEXT];
+	bool any = o->nmatch > 0;
+
+	if (!any && !(o->free && o->edit.len))
+		return;
+	if (any)
+		item = o->items[o->match[o->cursor]];
+	if (any && item.off) {
+		app_say(ui, MESSAGE_WARN, "%s: %s", item.name, item.text);
+		return;
+	}
+	memcpy(text, o->edit.text, sizeof text);
+	overlay_close(ui);
+	chosen(ui, any ? &item : NULL, text);
+}
+
+static void menu_key(struct ui *ui, uint32_t key)
+{
+	struct overlay *o = &ui->overlay;
+	int page = ui->canvas.h / 2;
+
+	ui->message_kind = MESSAGE_NONE;
+	switch (key) {
+	case K_UP: o->cursor--; break;
+	case K_DOWN: o->cursor++; break;
+	case K_PAGE_UP: o->cursor -= page; break;
+	case K_PAGE_DOWN: o->cursor += page; break;
+	case K_ENTER: menu_choose(ui); return;
+	default:
+		if (!o->filters && (key == 'j' || key == 'k')) {
+			o->cursor += key == 'j' ? 1 : -1;
+			break;
+		}
+		if (!o->filters && key == 'q')
+			key = K_ESC;
+		if (!o->filters && key != K_ESC && key != K_CTRL_C)
+			return;
+		switch (edit_key(&o->edit, key)) {
+		case EDIT_CANCELLED: prompt_end(ui, false); return;
+		case EDIT_CHANGED:
+			if (o->changed)
+				o->changed(ui, o->edit.text);
+			o->cursor = 0;
+			menu_match(o);
+			break;
+		default: break;
+		}
+	}
+	if (o->cursor >= o->nmatch)
+		o->cursor = o->nmatch - 1;
+	if (o->cursor < 0)
+		o->cursor = 0;
+}
+
+static void text_key(struct ui *ui, uint32_t key)
+{
+	struct overlay *o = &ui->overlay;
+	int page = ui->canvas.h - 3;
+
+	switch (keymap_find(&ui->keys, key)) {
+	case ACTION_UP: o->top--; break;
+	case ACTION_DOWN: o->top++; break;
+	case ACTION_PAGE_UP: o->top -= page; break;
+	case ACTION_PAGE_DOWN:
+	case ACTION_FREEZE: o->top += page; break;
+	case ACTION_TOP: o->top = 0; break;
+	case ACTION_BOTTOM: o->top = o->lines; break;
+	default: overlay_close(ui);
+	}
+}
+
+static void question_key(struct ui *ui, uint32_t key)
+{
+	if (key == 'y' || key == 'Y')
+		prompt_end(ui, true);
+	else if (key != K_NONE)
+		prompt_end(ui, false);
+}
+
+bool overlay_key(struct ui *ui, uint32_t key)
+{
+	static void (*const keys[])(struct ui *, uint32_t) = {
+		[OVERLAY_PROMPT] = prompt_key,
+		[OVERLAY_QUESTION] = question_key,
+		[OVERLAY_MENU] = menu_key,
+		[OVERLAY_TEXT] = text_key,
+	};
+
+	if (ui->overlay.kind == OVERLAY_NONE)
+		return false;
+	keys[ui->overlay.kind](ui, key);
+	return true;
+}
+
+static struct rect menu_rect(const struct ui *ui)
+{
+	const struct overlay *o = &ui->overlay;
+	int names = 0, w, h = o->nitems + 2 + (o->filters ? 1 : 0);
+
+	for (int i = 0; i < o->nitems; i++) {
+		int cells = utf8_cells(o->items[i].name, 40) + 2 + utf8_cells(o->items[i].text, 60);
+
+		names = cells > names ? cells : names;
+	}
+	w = names + 4 > utf8_cells(o->title, 70) + 6 ? names + 4 : utf8_cells(o->title, 70) + 6;
+	if (o->filters)
+		w = w > 50 ? w : 50;
+	if (o->filters && h < 8)
+		h = 8;
+	return layout_box(ui->canvas.w - 2, ui->canvas.h - 2, w, h);
+}
+
+bool overlay_mouse(struct ui *ui, int x, int y, bool twice, int wheel)
+{
+	struct overlay *o = &ui->overlay;
+	struct rect r = menu_rect(ui);
+	int line = y - r.y - 1 - (o->filters ? 1 : 0) + o->top;
+
+	(void)twice;
+	if (o->kind == OVERLAY_NONE)
+		return false;
+	if (o->kind == OVERLAY_TEXT) {
+		o->top += wheel * 3;
+		if (!wheel)
+			overlay_close(ui);
+	} else if (o->kind == OVERLAY_MENU) {
+		if (wheel)
+			menu_key(ui, wheel < 0 ? K_UP : K_DOWN);
+		else if (!rect_holds(r, x, y))
+			prompt_end(ui, false);
+		else if (line >= 0 && line < o->nmatch) {
+			o->cursor = line;
+			menu_choose(ui);
+		}
+	}
+	return true;
+}
+
+static void draw_menu(struct ui *ui)
+{
+	struct overlay *o = &ui->overlay;
+	struct canvas *c = &ui->canvas;
+	struct rect r = menu_rect(ui);
+	int y = r.y + 1, rows = r.h - 2, name_w = 0;
+
+	canvas_box(c, r, o->title);
+	if (o->filters) {
+		edit_draw(&o->edit, c, r.x + 2, y++, r.w - 4, PEN_BOX);
+		rows--;
+	}
+	for (int i = 0; i < o->nitems; i++) {
+		int cells = utf8_cells(o->items[i].name, 40);
+
+		name_w = cells > name_w ? cells : name_w;
+	}
+	if (o->cursor < o->top)
+		o->top = o->cursor;
+	if (o->cursor >= o->top + rows)
+		o->top = o->cursor - rows + 1;
+	for (int i = 0; i < rows && o->top + i < o->nmatch; i++, y++) {
+		const struct menu_item *item = &o->items[o->match[o->top + i]];
+		int x = r.x + 2, end = r.x + r.w - 2;
+
+		canvas_text(c, x, y, end - x < name_w ? end - x : name_w,
+			    (struct pen){item->off ? LOOK_DIM : LOOK_NORMAL, PEN_BOX}, item->name);
+		x += name_w + 2;
+		canvas_text(c, x, y, end - x,
+			    (struct pen){item->off ? LOOK_WARN : LOOK_NOTE, PEN_BOX}, item->text);
+		if (o->top + i == o->cursor)
+			canvas_paint(c, (struct rect){r.x + 1, y, r.w - 2, 1}, PEN_SELECT);
+	}
+	if (o->filters && !o->nmatch)
+		canvas_text(c, r.x + 2, y, r.w - 4, (struct pen){LOOK_DIM, PEN_BOX},
+			    o->free ? "Enter takes the text as it is" : "nothing matches");
+}
+
+/* How many bytes of @line fit @w cells; between words where @words, never none. */
+static size_t fit_bytes(const char *line, size_t len, int w, bool words)
+{
+	const char *s = line, *end = line + len, *fits = line, *space = NULL;
+	int cells = 0;
+
+	while (s < end) {
+		const char *at = s;
+
+		cells += utf8_width(utf8_next(&s));
+		if (cells > w || s > end || (size_t)(s - line) >= CELL_TEXT)
+			break;
+		if (*at == ' ')
+			space = s;
+		fits = s;
+	}
+	if (fits < end && words && space)
+		fits = space;
+	return fits > line ? (size_t)(fits - line) : len ? 1 : 0;
+}
+
+/* One line of text, wrapped to @r.w; returns lines used. Draws those inside @r only. */
+static int draw_wrapped(struct canvas *c, const char *line, size_t len, struct rect r, int y,
+			bool words)
+{
+	struct pen pen = {LOOK_NORMAL, 0};
+	char text[CELL_TEXT];
+	int lines = 0, indent = 0;
+
+	if (len && *line == '\001') {
+		pen.look = LOOK_STRONG;
+		line++;
+		len--;
+	}
+	do {
+		size_t n = fit_bytes(line, len, r.w - indent, words);
+
+		memcpy(text, line, n);
+		text[n] = '\0';
+		if (y + lines >= r.y && y + lines < r.y + r.h)
+			canvas_text(c, r.x + indent, y + lines, r.w - indent, pen, text);
+		lines++;
+		line += n;
+		len -= n;
+		if (words && *text == ' ')
+			indent = r.w > 40 ? 18 : 4; /* as what the line began with */
+	} while (len);
+	return lines;
+}
+
+static int draw_lines(struct canvas *c, const char *text, struct rect r, int top, bool words)
+{
+	int y = r.y - top;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		y += draw_wrapped(c, text, len, r, y, words);
+		text += len + (text[len] == '\n');
+	}
+	return y - (r.y - top);
+}
+
+static void draw_text(struct ui *ui)
+{
+	struct overlay *o = &ui->overlay;
+	struct canvas *c = &ui->canvas;
+	struct rect r = {0, 1, c->w, c->h - 2};
+	struct rect nowhere = {0, 0, r.w, 0};
+
+	if (!o->plain)
+		r = (struct rect){2, 1, c->w - 4, c->h - 2};
+	nowhere.w = r.w;
+	o->lines = draw_lines(c, o->text.buf ? o->text.buf : "", nowhere, 0, !o->plain);
+	if (o->top > o->lines - r.h)
+		o->top = o->lines - r.h;
+	if (o->top < 0)
+		o->top = 0;
+	canvas_clear(c);
+	canvas_text(c, o->plain ? 0 : 2, 0, c->w - 2, (struct pen){LOOK_BRAND, 0}, o->title);
+	draw_lines(c, o->text.buf ? o->text.buf : "", r, o->top, !o->plain);
+	canvas_scroll(c, (struct rect){c->w - 1, r.y, o->plain ? 0 : 1, r.h}, o->top, r.h,
+		      o->lines);
+	canvas_text(c, o->plain ? 0 : 2, c->h - 1, c->w - 2, (struct pen){LOOK_DOES, 0},
+		    o->lines > r.h ? "arrows and PgDn scroll, any other key goes back"
+				   : "any key goes back");
+}
+
+void overlay_draw(struct ui *ui)
+{
+	struct overlay *o = &ui->overlay;
+	struct canvas *c = &ui->canvas;
+	struct rect foot = ui->layout.foot;
+	int x;
+
+	switch (o->kind) {
+	case OVERLAY_NONE: break;
+	case OVERLAY_MENU: draw_menu(ui); break;
+	case OVERLAY_TEXT: draw_text(ui); break;
+	case OVERLAY_PROMPT:
+	case OVERLAY_QUESTION:
+		canvas_fill(c, foot, (struct pen){LOOK_INPUT, 0}, ' ');
+		x = foot.x +
+		    canvas_text(c, foot.x, foot.y, foot.w * 2 / 3, (struct pen){LOOK_STATE, 0},
+				o->title) +
+		    1;
+		if (o->kind == OVERLAY_PROMPT)
+			edit_draw(&o->edit, c, x, foot.y, foot.x + foot.w - x, 0);
+		else
+			canvas_text(c, x, foot.y, foot.x + foot.w - x, (struct pen){LOOK_KEY, 0},
+				    "y yes  any other key no");
+	}
+}

@@ -1,0 +1,91 @@
+/*
+ * screen_cells: screens whose numbers the answer names itself: events, top-down, and the analyses
+ * of recorded traces. Enter leads to the function where one is known.
+ */
+#include <stdio.h>
+
+#include "screen.h"
+
+static bool enter(struct ui *ui, struct page *page, const struct row *row)
+{
+	struct row_key key = row_function(row);
+
+	(void)page;
+	if (!key.kind)
+		return false;
+	page_push(ui, VIEW_SOURCE, key, row->name);
+	return true;
+}
+
+static void options_done(struct ui *ui, const char *text)
+{
+	struct page *page = page_now(ui);
+
+	snprintf(page->options, sizeof page->options, "%s", text);
+	ui->ask = true;
+}
+
+/* A filter over numbers, as --filter takes it. */
+static bool act(struct ui *ui, struct page *page, enum action action)
+{
+	if (action != ACTION_FILTER)
+		return false;
+	overlay_prompt(ui, "Filter, as count>=10,total>50:", page->options, options_done);
+	return true;
+}
+
+const struct screen screen_events = {
+	.view = VIEW_EVENTS,
+	.name = "Events",
+	.about =
+		"What is counted over the whole target: each event a second and in all, the share of time "
+		"it was on the hardware, and the metrics made of it. A value that is not there says why. "
+		"e chooses another set while all goes on.",
+	.flags = SCREEN_TREE,
+	.foot = {ACTION_EVENTS, ACTION_RATE},
+	.enter = enter,
+};
+
+const struct screen screen_topdown = {
+	.view = VIEW_TOPDOWN,
+	.name = "Top-down",
+	.about =
+		"Where the pipeline's slots go: retiring useful work, lost to bad speculation, starved by "
+		"the front end or held up by the back end, and which functions cause each.",
+	.flags = SCREEN_TREE | SCREEN_TOTAL,
+	.foot = {ACTION_ENTER, ACTION_EVENTS, ACTION_EXPAND},
+	.enter = enter,
+};
+
+const struct screen screen_duration = {
+	.view = VIEW_DURATION,
+	.name = "Duration",
+	.about =
+		"Spans of a trace by name: how often, how long, how evenly. The score weighs count, total, "
+		"average, longest and spread. \\ filters, as count>=10,total>50,avg<200 (ns).",
+	.foot = {ACTION_ENTER, ACTION_SORT_MENU, ACTION_FILTER},
+	.enter = enter,
+	.act = act,
+};
+
+const struct screen screen_cache = {
+	.view = VIEW_CACHE,
+	.name = "Calls",
+	.about =
+		"Functions of an instruction trace: instructions and time for a call, with and without "
+		"what they call, and instructions per cycle.",
+	.foot = {ACTION_ENTER, ACTION_SORT_MENU, ACTION_FILTER},
+	.enter = enter,
+	.act = act,
+};
+
+const struct screen screen_edge = {
+	.view = VIEW_EDGE,
+	.name = "Edges",
+	.about =
+		"Runs of instructions inside one symbol: how often each was taken and what it took, a "
+		"control-flow graph as it really was.",
+	.foot = {ACTION_ENTER, ACTION_SORT_MENU, ACTION_FILTER},
+	.enter = enter,
+	.act = act,
+};

@@ -1,0 +1,32 @@
+/*
+ * screen_tree: call paths, from the roots down or from a function up to its callers. Enter opens
+ * the source where the path passes.
+ */
+#include "screen.h"
+
+bool enter_source(struct ui *ui, struct page *page, const struct row *row)
+{
+	struct row_key key = row_function(row);
+	struct page *source;
+
+	(void)page;
+	if (!key.kind)
+		return false;
+	source = page_push(ui, VIEW_SOURCE, key, row->name);
+	if (source)
+		source->find_line = row->line;
+	return true;
+}
+
+const struct screen screen_tree = {
+	.view = VIEW_TREE,
+	.name = "Tree",
+	.about =
+		"Call paths. From the top: every stack from its root on. Bottom-up (b on a function): "
+		"the function, then its callers, then theirs. The hottest path opens by itself; + and - "
+		"or the arrows open and close, * opens all. Stacks that did not reach their root hang "
+		"under [truncated]. Enter opens the source.",
+	.flags = SCREEN_CODE | SCREEN_TREE | SCREEN_TOTAL,
+	.foot = {ACTION_EXPAND, ACTION_COLLAPSE, ACTION_EXPAND_ALL, ACTION_ENTER, ACTION_CALLERS},
+	.enter = enter_source,
+};

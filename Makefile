@@ -18,6 +18,7 @@ ifneq ($(SYSROOT),)
 TRIPLET    ?= $(shell $(CC) -dumpmachine)
 PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
 SYSROOT_FLAGS := --sysroot=$(SYSROOT)
+AR         := $(TRIPLET)-ar
 endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2
@@ -119,6 +120,12 @@ tsan:
 lint:
 	@.ci/deps build check
 	@CC="$(CC)" CXX="$(CXX)" tests/run $(LINT)
+# Another architecture, from this one: libraries in build-arm64/sysroot, program in build-arm64.
+arm64:
+	@.ci/deps build cross
+	@.ci/sysroot arm64 build-arm64/sysroot
+	@$(MAKE) --no-print-directory CC="$(filter ccache,$(CC)) aarch64-linux-gnu-gcc" O=build-arm64 \
+		SYSROOT=$(CURDIR)/build-arm64/sysroot all tests-built
 FUZZ_SECONDS ?= 20
 fuzz:
 	@.ci/deps build check
@@ -162,13 +169,14 @@ help:
 	@echo 'make unit       unit and screen tests only;  make live: live and terminal tests only'
 	@echo 'make asan tsan  unit and screen tests under the sanitizers'
 	@echo 'make lint       format, layers, headers, warnings of gcc and clang, clang-tidy'
+	@echo 'make arm64      build for aarch64 from another machine, in build-arm64'
 	@echo 'make fuzz       every importer and codec, FUZZ_SECONDS=20 each'
 	@echo 'make pmu-check  tests that need hardware counters'
 	@echo 'make bench      figures beside perf on this machine'
 	@echo 'make install    PREFIX=/usr/local DESTDIR=;  make uninstall; make clean'
 	@echo 'variables       CC CXX CFLAGS LDFLAGS WERROR O (build directory) SANITIZE SYSROOT'
 
-.PHONY: all need programs tests-built unit check check-built live asan tsan lint fuzz fuzz-built pmu-check bench
+.PHONY: all need programs tests-built unit check check-built live asan tsan arm64 lint fuzz fuzz-built pmu-check bench
 .PHONY: deps demo install uninstall clean help
 .SECONDARY:
 -include $(OBJECTS:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

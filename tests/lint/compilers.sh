@@ -9,6 +9,10 @@ build() { # COMPILER DIRECTORY
 	make -s -j"$jobs" O="$2" CC="${cache:+ccache }$1" WERROR=-Werror all tests-built
 }
 
+arm64() {
+	make -s -j"$jobs" CC="${cache:+ccache }gcc" WERROR=-Werror arm64
+}
+
 tidy() {
 	local flags
 	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild-gcc/gen -DALTPTTOP_VERSION=0"
@@ -27,6 +31,13 @@ for compiler in gcc clang; do
 		skip "$compiler builds without a warning" "$compiler is not installed"
 	fi
 done
+if [ "$(uname -m)" != x86_64 ]; then
+	skip "it builds for aarch64" "this is not an x86-64 machine"
+elif .ci/deps build cross >/dev/null 2>&1 && .ci/sysroot arm64 build-arm64/sysroot >/dev/null 2>&1; then
+	check "it builds for aarch64" arm64
+else
+	skip "it builds for aarch64" "the compiler or the libraries for arm64 cannot be installed"
+fi
 if command -v clang-tidy >/dev/null; then
 	check "clang-tidy is content" tidy
 else

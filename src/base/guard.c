@@ -66,7 +66,7 @@ int guard_call(const void *start, size_t bytes, void (*body)(void *ctx), void *c
 {
 	struct guard g = {.start = (uintptr_t)start, .bytes = bytes, .outer = innermost};
 	pthread_once(&once, guard_install);
-	if (sigsetjmp(g.env, 1))
+	if (sigsetjmp(g.env, 0))
 		return -EFAULT; /* the handler took this guard off the list */
 	innermost = &g;
 	body(ctx);

@@ -47,9 +47,8 @@ static void no_cfi(struct look *l, const struct regs_arch *arch)
 		code_guess_row(arch->arch, at, size, before, row);
 }
 
-static void look_body(void *ctx)
+static void look_cfi(struct look *l)
 {
-	struct look *l = ctx;
 	struct cfi_fde fde;
 	const struct image *i = l->object->image;
 	const struct regs_arch *arch = regs_arch_get(i->arch);
@@ -77,6 +76,20 @@ static void look_body(void *ctx)
 	const uint8_t *at = image_at(i, l->exact ? l->vaddr : l->vaddr + 1, 1, &size);
 	if (at && arch->arch == ARCH_AARCH64 && code_is_sigreturn(arch->arch, at, size))
 		l->draft->row.cfa = ROW_SIGRETURN;
+}
+
+static void look_body(void *ctx)
+{
+	static const uint8_t rows[] = {
+		[GOLANG_ROOT] = ROW_END,
+		[GOLANG_SWITCH] = ROW_SWITCH,
+	};
+	struct look *l = ctx;
+	enum golang_role role = golang_role(&l->object->go, l->object->image, l->vaddr);
+	if (role == GOLANG_PLAIN)
+		look_cfi(l);
+	else
+		l->draft->row.cfa = rows[role];
 }
 
 static struct row make_row(struct unwinder *u, struct object *object, uint64_t vaddr, bool exact)

@@ -34,6 +34,12 @@ enum cut_reason guess_step(struct walk *w)
 	return CUT_NONE;
 }
 
+enum cut_reason switch_step(struct walk *w)
+{
+	enum cut_reason why = guess_step(w);
+	return why ? CUT_DUMP_END : CUT_NONE;
+}
+
 /* x86-64: sp is at the ucontext; gregs (uapi asm/sigcontext.h) begin 40 bytes into it. */
 static const uint8_t x86_64_gregs[] = {
 	/* PERF_REG_* of each, in that order */

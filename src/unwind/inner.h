@@ -27,6 +27,12 @@ struct visit {
 	uint32_t rules;
 };
 
+#define ROOT_MEMOS 256
+struct root_memo {
+	uint32_t key; /* frame and kind of question, 0 none */
+	bool yes;
+};
+
 struct unwinder {
 	struct tables *tables;
 	struct unwind_config config;
@@ -39,6 +45,7 @@ struct unwinder {
 	struct visit *visits;    /* FRAMES_MAX */
 	struct foreign *foreign; /* made at the first row that needs it */
 	module_id kernel;
+	struct root_memo root_memo[ROOT_MEMOS];
 	struct unwind_stats stats;
 };
 
@@ -98,6 +105,8 @@ bool walk_register(struct walk *w, unsigned reg, uint32_t n, uint64_t *ret_value
 
 /* One step by the frame pointer, where nothing better is known (guess.c). */
 enum cut_reason guess_step(struct walk *w);
+/* The same where the caller is on another stack: CUT_DUMP_END when that was not taken. */
+enum cut_reason switch_step(struct walk *w);
 /* One step out of a signal handler's return whose frame only its instructions tell (guess.c). */
 enum cut_reason sigreturn_step(struct walk *w);
 

@@ -8,7 +8,13 @@
 #define ALTPTTOP_OBJECT_H
 
 #include "module/open.h"
+#include "unwind/golang.h"
 #include "unwind/row.h"
+
+#define ROOTS_MAX 24
+struct root_range {
+	uint64_t start, end;
+};
 
 struct object {
 	module_id module;
@@ -16,6 +22,10 @@ struct object {
 	struct image *image; /* NULL: no file, or it cannot be read */
 	struct cfi *cfi;     /* NULL when image is */
 	int8_t has_fp;       /* unwinder_has_fp's answer; -2: not looked yet */
+	struct golang go;
+	bool roots_ready;
+	uint8_t nroots;
+	struct root_range roots[ROOTS_MAX]; /* named roots (root.c) */
 };
 
 struct objects;

@@ -22,6 +22,7 @@ enum row_kind_cfa {
 	ROW_END,       /* outermost: there is no return address */
 	ROW_SIGRETURN, /* a signal's return, known by its instructions: registers lie in a ucontext
 			*/
+	ROW_SWITCH,    /* the caller is on another stack; the frame pointer leads there */
 	ROW_FOREIGN,   /* not expressible here: libunwind */
 };
 

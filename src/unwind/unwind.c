@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "unwind/foreign.h"
+#include "unwind/root.h"
 
 #define SETS_LOG2 15 /* 64 Ki entries, 2 MiB a cache when full */
 #define RULES_CAP ((size_t)8 << 20)
@@ -103,6 +104,8 @@ static enum cut_reason chain_frames(struct unwinder *u, struct space *space,
 		}
 	}
 	*ret_n = n;
+	if (why == CUT_FP_CHAIN && n && root_is(u, frames[n - 1], true))
+		why = CUT_NONE;
 	return why;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "unwind/expr.h"
 #include "unwind/foreign.h"
+#include "unwind/root.h"
 
 struct expr_at {
 	struct walk *w;
@@ -103,6 +104,9 @@ bool walk_register(struct walk *w, unsigned reg, uint32_t n, uint64_t *ret_value
 
 enum cut_reason walk_why_unread(const struct walk *w, uint64_t addr)
 {
+	/* A signal handler ran on a stack of its own: the interrupted one was not taken. */
+	if (w->sp - w->stack_start > w->stack_bytes)
+		return CUT_DUMP_END;
 	bool beyond = addr >= w->stack_start + w->stack_bytes - (w->arch->word - 1u);
 	return beyond && !w->stack_whole ? CUT_DUMP_END : CUT_BAD_CFA;
 }
@@ -195,6 +199,7 @@ static enum cut_reason step(struct walk *w, const struct row *row, bool *ret_end
 {
 	switch (row->cfa) {
 	case ROW_NO_CFI: return guess_step(w);
+	case ROW_SWITCH: return switch_step(w);
 	case ROW_SIGRETURN: return sigreturn_step(w);
 	case ROW_FOREIGN: return step_abroad(w, ret_end);
 	case ROW_END: *ret_end = true; return CUT_NONE;
@@ -230,5 +235,7 @@ enum cut_reason walk_run(struct walk *w, frame_id *frames, uint32_t max, uint32_
 		}
 	}
 	*ret_n = w->n;
-	return why;
+	if (why == CUT_DUMP_END || why == CUT_NONE || why == CUT_LIMIT || why == CUT_LOOP)
+		return why;
+	return w->n && root_is(u, frames[w->n - 1], false) ? CUT_NONE : why;
 }

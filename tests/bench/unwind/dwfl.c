@@ -61,11 +61,11 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 {
 	struct oracle_dw *o = arg;
-	uint64_t at = addr - o->sample->regs.r[SP];
+	uint64_t at = addr - o->sample->regs.r[SP] + RED_ZONE;
 	(void)dwfl;
-	if (at > o->bytes || o->bytes - at < 8)
+	if (at > o->bytes + RED_ZONE || o->bytes + RED_ZONE - at < 8)
 		return false;
-	memcpy(ret, o->sample->bytes + at, 8);
+	memcpy(ret, o->sample->below + at, 8);
 	return true;
 }
 

@@ -64,6 +64,9 @@ static void run_libunwind(struct bench *b, const struct stack_sample *s, struct 
 {
 	struct walk w;
 	start_walk(b, s, &w);
+	w.stack = s->below;
+	w.stack_start -= RED_ZONE;
+	w.stack_bytes += RED_ZONE;
 	c->n = foreign_chain(b->foreign, &w, c->pcs, FRAMES_MAX, &c->end);
 }
 

@@ -108,12 +108,14 @@ static int copy_thread(struct stacks *s, pid_t tid, size_t cap)
 	size_t size = end > sp && end - sp < cap ? (size_t)(end - sp) : cap;
 	if (!end)
 		return -EFAULT;
-	t->bytes = malloc(size);
-	struct iovec to = {t->bytes, size}, from = {(void *)(uintptr_t)sp, size};
+	size += RED_ZONE;
+	t->below = malloc(size);
+	t->bytes = t->below + RED_ZONE;
+	struct iovec to = {t->below, size}, from = {(void *)(uintptr_t)(sp - RED_ZONE), size};
 	ssize_t got = process_vm_readv(s->pid, &to, 1, &from, 1, 0);
-	if (got <= 0)
+	if (got <= RED_ZONE)
 		return -EFAULT;
-	t->size = (size_t)got;
+	t->size = (size_t)got - RED_ZONE;
 	t->tid = tid;
 	t->space = s->nspaces - 1;
 	s->n++;
@@ -204,7 +206,7 @@ void stacks_end(struct stacks *s)
 	for (size_t k = 0; k < nt; k++)
 		ptrace(PTRACE_DETACH, tids[k], 0, 0);
 	for (size_t k = 0; k < s->n; k++)
-		free(s->samples[k].bytes);
+		free(s->samples[k].below);
 	for (size_t k = 0; k < s->nspaces; k++)
 		space_free(s->spaces[k]);
 	free(s->samples);

@@ -508,8 +508,8 @@ static int read_whole(struct import *im, uint8_t **ret_data, size_t *ret_len, st
 static int pprof_run(struct import *im, struct err *err)
 {
 	struct pprof p = {.im = im, .weight = -1, .hits = -1};
-	uint8_t *data;
-	size_t len;
+	uint8_t *data = NULL;
+	size_t len = 0;
 	int rc = read_whole(im, &data, &len, err);
 	if (rc)
 		return rc;

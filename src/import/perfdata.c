@@ -40,7 +40,7 @@ struct perfdata {
 	} readings;
 	uint64_t scratch[SCRATCH_WORDS];
 	uint64_t lbr[LBR_MAX];
-	bool aux_said;
+	bool aux_said, unpacking;
 	struct err *err;
 };
 
@@ -345,6 +345,8 @@ static int feed_bytes(struct perfdata *p)
 
 static int unpack(struct perfdata *p, const uint8_t *data, size_t n)
 {
+	if (p->unpacking)
+		return err_set(p->err, EBADMSG, "a compressed chunk lies inside another");
 	ZSTD_inBuffer in = {data, n, 0};
 	if (!p->zstd && !(p->zstd = ZSTD_createDCtx()))
 		return -ENOMEM;
@@ -362,7 +364,9 @@ static int unpack(struct perfdata *p, const uint8_t *data, size_t n)
 				       (unsigned long long)perffile_offset(&p->file));
 		full = out.pos == out.size;
 		p->unpacked.len = out.pos;
+		p->unpacking = true;
 		rc = feed_bytes(p);
+		p->unpacking = false;
 	}
 	return rc;
 }
@@ -452,7 +456,7 @@ static int read_records(struct perfdata *p)
 static void say_origin(struct perfdata *p)
 {
 	const struct perffile *f = &p->file;
-	char text[256];
+	char text[512];
 	if (!f->host[0] && !f->command[0])
 		return;
 	snprintf(text, sizeof text, "recorded on %s %s %s: %.120s", f->host, f->release,

@@ -1,0 +1,30 @@
+/*
+ * calltree: a snapshot's nodes folded by function: one node for each distinct path of functions.
+ *
+ * The profile's own nodes are told apart by address; here call sites in one function are one.
+ * Inlined functions are nodes of their own. Node 0 is the root above all threads.
+ */
+#ifndef ALTPTTOP_CALLTREE_H
+#define ALTPTTOP_CALLTREE_H
+
+#include "export/rollup.h"
+
+struct calltree_node {
+	uint32_t parent;
+	uint32_t func;     /* index in namelist.funcs; undefined for node 0 */
+	uint32_t children; /* first child, 0 none; siblings by falling total */
+	uint32_t next;     /* next sibling, 0 none */
+	struct rollup_count self, total;
+};
+
+struct calltree {
+	struct {
+		VEC(struct calltree_node)
+	} nodes;
+};
+
+int calltree_init(struct calltree *t, const struct snapshot *s, const struct namelist *n,
+		  const struct rollup *r); /* -ENOMEM: nothing is to be released */
+void calltree_fini(struct calltree *t);
+
+#endif

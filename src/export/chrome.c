@@ -1,0 +1,248 @@
+/*
+ * chrome: a snapshot as a Chrome trace: one flame graph a thread, to be opened in Perfetto,
+ * speedscope or about:tracing.
+ *
+ * A snapshot holds sums, not moments, so the time axis is made: on each thread's track every call
+ * path is as wide as its total, callees first, self time at the right end. Widths are the weights
+ * of the main event (nanoseconds; a count is drawn as 1 ns). Any one thread.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "export/export.h"
+#include "export/namelist.h"
+
+#define FLUSH_BYTES 65536
+
+struct span {
+	uint64_t self_samples, total, next; /* next: where the next callee begins */
+};
+
+struct writer {
+	const struct snapshot *s;
+	struct namelist names;
+	struct strbuf b;
+	uint16_t event;
+	struct span *spans; /* per node; of the current thread */
+	uint8_t *touched;   /* per node */
+	struct {
+		VEC(uint32_t)
+	} nodes, order; /* the current thread's nodes; cells by thread */
+	struct {
+		VEC(uint64_t)
+	} cursors; /* per track: where the next thread of that number begins */
+	struct map64 track_of;
+	bool comma;
+};
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* qsort_r: cells by task, then by place (which is by node). */
+static int compare_cells(const void *a, const void *b, void *ctx)
+{
+	const struct snapshot *s = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (s->cells[x].task != s->cells[y].task)
+		return s->cells[x].task < s->cells[y].task ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void begin_event(struct writer *w)
+{
+	strbuf_puts(&w->b, w->comma ? ",\n" : "\n");
+	w->comma = true;
+}
+
+/* Microseconds with all three decimals: no nanosecond is rounded away. */
+static void put_time(struct strbuf *b, const char *key, uint64_t ns)
+{
+	strbuf_printf(b, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_names(struct writer *w, const struct task *t)
+{
+	const char *comm = tables_text(w->s->tables, t->comm);
+
+	begin_event(w);
+	strbuf_printf(&w->b,
+		      "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":",
+		      t->tid ? "thread_name" : "process_name", t->pid, t->tid);
+	escape_json(&w->b, *comm ? comm : "[unknown]");
+	strbuf_puts(&w->b, "}}");
+}
+
+static void put_spans(struct writer *w, const struct task *t, uint32_t node, uint64_t start)
+{
+	const struct span *span = &w->spans[node];
+	uint32_t frame = w->names.node_frame[node];
+	const struct namelist_frame *f = &w->names.frames.data[frame];
+
+	for (uint32_t i = f->n; i-- > 0;) {
+		const struct namelist_line *l = &w->names.lines.data[f->first + i];
+		const struct namelist_func *func = &w->names.funcs.data[l->func];
+		begin_event(w);
+		strbuf_puts(&w->b, "{\"ph\":\"X\",\"name\":");
+		escape_json(&w->b, func->name);
+		strbuf_puts(&w->b, ",\"cat\":");
+		escape_json(&w->b, namelist_module(&w->names, func->module));
+		put_time(&w->b, "ts", start);
+		put_time(&w->b, "dur", span->total);
+		strbuf_printf(&w->b, ",\"pid\":%d,\"tid\":%d,\"args\":{\"samples\":%" PRIu64,
+			      t->pid, t->tid, i ? 0 : span->self_samples);
+		if (*l->file && l->line) {
+			strbuf_puts(&w->b, ",\"file\":");
+			escape_json(&w->b, l->file);
+			strbuf_printf(&w->b, ",\"line\":%u", l->line);
+		}
+		strbuf_puts(&w->b, "}}");
+	}
+}
+
+/* Mark the node and its callers as this thread's. */
+static int touch(struct writer *w, uint32_t node)
+{
+	for (; node != SNAPSHOT_ROOT && !w->touched[node]; node = w->s->nodes[node].parent) {
+		w->touched[node] = 1;
+		w->spans[node] = (struct span){0};
+		if (vec_push(&w->nodes, node))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int track(struct writer *w, const struct task *t, uint64_t **ret_cursor)
+{
+	uint64_t key = (uint64_t)(uint32_t)t->pid << 32 | (uint32_t)t->tid;
+	uint32_t index;
+
+	if (!map64_get(&w->track_of, key, &index)) {
+		index = (uint32_t)w->cursors.len;
+		if (vec_push(&w->cursors, 0) || map64_put(&w->track_of, key, index))
+			return -ENOMEM;
+	}
+	*ret_cursor = &w->cursors.data[index];
+	return 0;
+}
+
+/* One thread: order[first … end). */
+static int write_task(struct writer *w, size_t first, size_t end, const struct export_out *out,
+		      struct err *err)
+{
+	const struct snapshot *s = w->s;
+	const struct task *t = tables_task_get(s->tables, s->cells[w->order.data[first]].task);
+	uint64_t *cursor;
+
+	w->nodes.len = 0;
+	for (size_t i = first; i < end; i++) {
+		const struct snapshot_cell *c = &s->cells[w->order.data[i]];
+		if (c->node == SNAPSHOT_ROOT)
+			continue;
+		if (touch(w, c->node))
+			return -ENOMEM;
+		w->spans[c->node].self_samples += c->samples;
+		w->spans[c->node].total += c->weight;
+	}
+	if (track(w, t, &cursor))
+		return -ENOMEM;
+	if (w->nodes.len > 1)
+		qsort(w->nodes.data, w->nodes.len, sizeof *w->nodes.data, compare_u32);
+	for (size_t i = w->nodes.len; i-- > 0;) {
+		uint32_t parent = s->nodes[w->nodes.data[i]].parent;
+		if (parent != SNAPSHOT_ROOT)
+			w->spans[parent].total += w->spans[w->nodes.data[i]].total;
+	}
+	put_names(w, t);
+	for (size_t i = 0; i < w->nodes.len; i++) {
+		uint32_t node = w->nodes.data[i], parent = s->nodes[node].parent;
+		uint64_t *place = parent == SNAPSHOT_ROOT ? cursor : &w->spans[parent].next;
+		uint64_t start = *place;
+		*place += w->spans[node].total;
+		w->spans[node].next = start;
+		w->touched[node] = 0;
+		put_spans(w, t, node, start);
+		int rc = w->b.len > FLUSH_BYTES ? export_flush(out, &w->b, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void put_head(struct writer *w)
+{
+	const struct event_desc *d = w->s->nevents ? &w->s->events[w->event].desc : NULL;
+
+	strbuf_puts(&w->b, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"title\":");
+	escape_json(&w->b, w->s->title);
+	strbuf_puts(&w->b, ",\"host\":");
+	escape_json(&w->b, w->s->host);
+	strbuf_puts(&w->b, ",\"sampler\":");
+	escape_json(&w->b, w->s->sampler);
+	strbuf_puts(&w->b, ",\"width\":");
+	escape_json(&w->b, !d                    ? "nothing was sampled"
+			   : d->unit == EVENT_NS ? "time summed over the window, not moments"
+						 : "counts, drawn as 1 ns each");
+	strbuf_puts(&w->b, ",\"event\":");
+	escape_json(&w->b, d ? d->name : "");
+	strbuf_puts(&w->b, "},\n\"traceEvents\":[");
+}
+
+static int write_tasks(struct writer *w, const struct export_out *out, struct err *err)
+{
+	const struct snapshot *s = w->s;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->ncells; i++)
+		if (s->cells[i].event == w->event && export_counts(s, &s->cells[i]) &&
+		    vec_push(&w->order, i))
+			return -ENOMEM;
+	if (w->order.len > 1)
+		qsort_r(w->order.data, w->order.len, sizeof *w->order.data, compare_cells,
+			(void *)s);
+	put_head(w);
+	for (size_t i = 0, end; i < w->order.len && !rc; i = end) {
+		for (end = i + 1; end < w->order.len; end++)
+			if (s->cells[w->order.data[end]].task != s->cells[w->order.data[i]].task)
+				break;
+		rc = write_task(w, i, end, out, err);
+	}
+	strbuf_puts(&w->b, "\n]}\n");
+	return rc ? rc : export_flush(out, &w->b, err);
+}
+
+static int write_chrome(const struct snapshot *s, const struct export_options *o,
+			const struct export_out *out, struct err *err)
+{
+	struct writer w = {.s = s, .event = export_main_event(s)};
+
+	(void)o;
+	if (namelist_init(&w.names, s))
+		return err_set(err, ENOMEM, "out of memory while writing the snapshot");
+	strbuf_init(&w.b);
+	map64_init(&w.track_of);
+	w.spans = calloc(s->nnodes + 1, sizeof *w.spans);
+	w.touched = calloc(s->nnodes + 1, 1);
+	int rc = w.spans && w.touched ? write_tasks(&w, out, err) : -ENOMEM;
+	if (rc == -ENOMEM)
+		err_set(err, ENOMEM, "out of memory while writing the snapshot");
+	free(w.spans);
+	free(w.touched);
+	vec_fini(&w.nodes);
+	vec_fini(&w.order);
+	vec_fini(&w.cursors);
+	map64_fini(&w.track_of);
+	strbuf_fini(&w.b);
+	namelist_fini(&w.names);
+	return rc;
+}
+
+const struct export_ops export_chrome = {
+	.name = "chrome", .format = FORMAT_CHROME, .write = write_chrome};

@@ -1,0 +1,129 @@
+/*
+ * csv: one line a function: shares with their intervals, samples, and the weight of every event.
+ *
+ * A header line; RFC 4180 quoting; numbers in full, per cent with four decimals. `confidence` says
+ * what the self share can bear: ok, low (5 to 29 hits) or unranked. Any one thread.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "answer.h"
+#include "export/escape.h"
+#include "export/export.h"
+#include "export/ranking.h"
+
+#define FLUSH_BYTES 65536
+
+struct writer {
+	const struct snapshot *s;
+	struct namelist names;
+	struct rollup main;    /* of the event that shares are of */
+	struct rollup *events; /* of every event */
+	uint32_t nevents;      /* how many of them are made */
+	struct ranked *rows;
+	uint32_t nrows;
+	struct strbuf b;
+};
+
+static const char *confidence_word(const struct ranked *r)
+{
+	if (r->self_flags & ROW_UNRANKED)
+		return "unranked";
+	return r->self_flags & ROW_LOW ? "low" : "ok";
+}
+
+static void put_header(struct writer *w)
+{
+	strbuf_puts(&w->b, "function,module,space,self_percent,self_margin,total_percent,"
+			   "total_margin,self_samples,total_samples");
+	for (uint32_t i = 0; i < w->s->nevents; i++) {
+		const struct event_desc *d = &w->s->events[i].desc;
+		const char *unit = d->unit == EVENT_NS ? "_ns" : "";
+		struct strbuf name;
+		strbuf_init(&name);
+		strbuf_printf(&name, "self_%s%s", d->name, unit);
+		strbuf_putc(&w->b, ',');
+		escape_csv(&w->b, name.buf ? name.buf : "");
+		strbuf_reset(&name);
+		strbuf_printf(&name, "total_%s%s", d->name, unit);
+		strbuf_putc(&w->b, ',');
+		escape_csv(&w->b, name.buf ? name.buf : "");
+		strbuf_fini(&name);
+	}
+	strbuf_puts(&w->b, ",confidence,file,line\n");
+}
+
+static void put_row(struct writer *w, const struct ranked *r)
+{
+	const struct namelist_func *f = &w->names.funcs.data[r->id];
+
+	escape_csv(&w->b, f->name);
+	strbuf_putc(&w->b, ',');
+	escape_csv(&w->b, namelist_module(&w->names, f->module));
+	strbuf_printf(&w->b, ",%s,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%" PRIu64,
+		      f->kernel ? "kernel" : "user", 100 * r->self.share, 100 * r->self.margin,
+		      100 * r->total.share, 100 * r->total.margin, r->row->self.samples,
+		      r->row->total.samples);
+	for (uint32_t i = 0; i < w->nevents; i++)
+		strbuf_printf(&w->b, ",%" PRIu64 ",%" PRIu64, w->events[i].funcs[r->id].self.weight,
+			      w->events[i].funcs[r->id].total.weight);
+	strbuf_printf(&w->b, ",%s,", confidence_word(r));
+	escape_csv(&w->b, f->file);
+	if (f->line)
+		strbuf_printf(&w->b, ",%" PRIu32 "\n", f->line);
+	else
+		strbuf_puts(&w->b, ",\n");
+}
+
+static int write_rows(struct writer *w, const struct export_options *o,
+		      const struct export_out *out, struct err *err)
+{
+	int rc = -ENOMEM;
+
+	w->events = calloc(w->s->nevents + 1, sizeof *w->events);
+	if (!w->events)
+		return rc;
+	for (; w->nevents < w->s->nevents; w->nevents++) {
+		rc = rollup_init(&w->events[w->nevents], w->s, &w->names, (uint16_t)w->nevents);
+		if (rc)
+			return rc;
+	}
+	rc = ranking_make(&w->main, &w->names, RANK_FUNCS, o ? o->sort : COLUMN_DEFAULT, &w->rows,
+			  &w->nrows);
+	if (rc)
+		return rc;
+	put_header(w);
+	for (uint32_t i = 0; i < w->nrows && !rc; i++) {
+		put_row(w, &w->rows[i]);
+		if (w->b.len > FLUSH_BYTES)
+			rc = export_flush(out, &w->b, err);
+	}
+	return rc ? rc : export_flush(out, &w->b, err);
+}
+
+static int write_csv(const struct snapshot *s, const struct export_options *o,
+		     const struct export_out *out, struct err *err)
+{
+	struct writer w = {.s = s};
+	int rc = namelist_init(&w.names, s);
+
+	strbuf_init(&w.b);
+	if (!rc) {
+		rc = rollup_init(&w.main, s, &w.names, export_main_event(s));
+		if (!rc)
+			rc = write_rows(&w, o, out, err);
+		rollup_fini(&w.main);
+		for (uint32_t i = 0; i < w.nevents; i++)
+			rollup_fini(&w.events[i]);
+		namelist_fini(&w.names);
+	}
+	free(w.events);
+	free(w.rows);
+	strbuf_fini(&w.b);
+	if (rc == -ENOMEM)
+		err_set(err, ENOMEM, "out of memory while writing the snapshot");
+	return rc;
+}
+
+const struct export_ops export_csv = {.name = "csv", .format = FORMAT_CSV, .write = write_csv};

@@ -1,0 +1,122 @@
+/*
+ * text_head: the facts above the report's tables: what was watched, how, for how long, what was
+ * lost and how many stacks are whole.
+ *
+ * One line a fact, its name first. Any one thread.
+ */
+#include <inttypes.h>
+#include <time.h>
+
+#include "export/text.h"
+
+static void put_fact(struct text_report *t, const char *name, const char *text)
+{
+	if (!*text)
+		return;
+	strbuf_printf(&t->b, "%-9s ", name);
+	escape_plain(&t->b, text);
+	strbuf_putc(&t->b, '\n');
+}
+
+static void put_time(struct text_report *t)
+{
+	double seconds = (double)(t->s->end_ns - t->s->start_ns) / 1e9;
+	time_t start = (time_t)(t->s->wall_start_ns / 1000000000);
+	struct tm tm;
+	char when[64] = "";
+
+	if (t->s->wall_start_ns && localtime_r(&start, &tm))
+		strftime(when, sizeof when, " from %Y-%m-%d %H:%M:%S %z", &tm);
+	strbuf_printf(&t->b, "%-9s %.2f s%s\n", "window", seconds, when);
+}
+
+static void put_samples(struct text_report *t)
+{
+	const struct snapshot_event *e = t->event < t->s->nevents ? &t->s->events[t->event] : NULL;
+	double seconds = (double)(t->s->end_ns - t->s->start_ns) / 1e9;
+
+	strbuf_printf(&t->b, "%-9s %" PRIu64, "samples", t->roll.all.samples);
+	if (!e) {
+		strbuf_putc(&t->b, '\n');
+		return;
+	}
+	strbuf_puts(&t->b, " of ");
+	escape_plain(&t->b, e->desc.name);
+	if (e->desc.unit == EVENT_NS) {
+		strbuf_printf(&t->b, ", %.3f s", (double)t->roll.all.weight / 1e9);
+		if (e->desc.cpu_time && seconds > 0)
+			strbuf_printf(&t->b, " of CPU time, %.1f %% of one CPU",
+				      (double)t->roll.all.weight / 1e7 / seconds);
+	} else {
+		strbuf_printf(&t->b, ", %" PRIu64 " counted", t->roll.all.weight);
+	}
+	if (e->desc.freq_hz)
+		strbuf_printf(&t->b, ", asked %u Hz", e->desc.freq_hz);
+	strbuf_putc(&t->b, '\n');
+}
+
+static void put_losses(struct text_report *t)
+{
+	bool any = false;
+
+	strbuf_printf(&t->b, "%-9s ", "losses");
+	for (int i = 0; i < LOSS_KINDS; i++) {
+		if (!t->s->loss[i])
+			continue;
+		strbuf_printf(&t->b, "%s%s %" PRIu64, any ? ", " : "", loss_kind_name(i),
+			      t->s->loss[i]);
+		any = true;
+	}
+	strbuf_puts(&t->b, any ? "\n" : "none\n");
+}
+
+static void put_stacks(struct text_report *t)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < CUT_REASONS; i++)
+		all += t->s->cut[i];
+	if (!all)
+		return;
+	strbuf_printf(&t->b, "%-9s %.2f %% complete", "stacks",
+		      100.0 * (double)t->s->cut[CUT_NONE] / (double)all);
+	bool any = false;
+	for (int i = CUT_NONE + 1; i < CUT_REASONS; i++) {
+		if (!t->s->cut[i])
+			continue;
+		strbuf_printf(&t->b, "%s%s %" PRIu64, any ? ", " : "; cut: ", cut_reason_name(i),
+			      t->s->cut[i]);
+		any = true;
+	}
+	strbuf_putc(&t->b, '\n');
+}
+
+static void put_symbols(struct text_report *t)
+{
+	uint64_t bare = 0;
+
+	for (size_t i = 0; i < t->names.funcs.len; i++)
+		if (t->names.funcs.data[i].unresolved)
+			bare += t->roll.funcs[i].self.weight;
+	if (bare && t->roll.all.weight)
+		strbuf_printf(&t->b, "%-9s %.2f %% of the time is in code without a name\n",
+			      "symbols", 100.0 * (double)bare / (double)t->roll.all.weight);
+}
+
+void text_head(struct text_report *t)
+{
+	put_fact(t, "target", t->s->title);
+	put_fact(t, "host", t->s->host);
+	put_fact(t, "sampler", t->s->sampler);
+	if (t->s->no_kernel || t->s->no_user)
+		put_fact(t, "hidden", t->s->no_kernel ? "kernel code" : "user code");
+	put_time(t);
+	put_samples(t);
+	put_losses(t);
+	put_stacks(t);
+	put_symbols(t);
+	if (!t->nrows)
+		strbuf_puts(&t->b,
+			    "\nNo samples: the target used no CPU time while it was watched. "
+			    "--clock wall shows what waits.\n");
+}

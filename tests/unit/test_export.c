@@ -1,0 +1,285 @@
+/* The text formats of a profile built by hand: exact bytes where they matter, escaping, files. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "export/calltree.h"
+#include "export/escape.h"
+#include "export/export.h"
+#include "export/ranking.h"
+#include "made_snapshot.h"
+
+#define HOSTILE_PLAIN "ev\"il;\\name\\x0a\\xff\\x01 <T>::f(int)"
+
+static void assert_holds(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+static void test_folded(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	char *text = made_export(&m, FORMAT_FOLDED, NULL, NULL);
+	assert_string_equal(text, "main;main;outer();inner(int) 40\n"
+				  "wor:ker\\x0a;main;outer();inner(int) 20\n"
+				  "main;main;rec;rec 10\n"
+				  "wor:ker\\x0a;main;ev\"il:\\name\\x0a\\xff\\x01 <T>::f(int) 25\n"
+				  "main;main;prog+0x9000 3\n"
+				  "wor:ker\\x0a;[truncated];kernel_fn 2\n");
+	free(text);
+	made_fini(&m);
+}
+
+static void test_rollup_counts_recursion_once(void **state)
+{
+	(void)state;
+	struct made m;
+	struct namelist names;
+	struct rollup r;
+	made_init(&m);
+	assert_int_equal(namelist_init(&names, &m.s), 0);
+	assert_int_equal(rollup_init(&r, &m.s, &names, 0), 0);
+	static const struct {
+		const char *name;
+		uint64_t self, total;
+	} expected[] = {{"main", 0, 98},       {"outer()", 0, 60},     {"inner(int)", 60, 60},
+			{"rec", 10, 10},       {MADE_HOSTILE, 25, 25}, {"prog+0x9000", 3, 3},
+			{"[truncated]", 0, 2}, {"kernel_fn", 2, 2}};
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		size_t at = 0;
+		while (at < names.funcs.len && strcmp(names.funcs.data[at].name, expected[i].name))
+			at++;
+		assert_true(at < names.funcs.len);
+		assert_int_equal(r.funcs[at].self.samples, expected[i].self);
+		assert_int_equal(r.funcs[at].total.samples, expected[i].total);
+		assert_int_equal(r.funcs[at].self.weight, expected[i].self * MADE_WEIGHT);
+	}
+	assert_int_equal(r.all.samples, 100);
+	assert_int_equal(r.tasks.len, 2);
+	assert_int_equal(r.tasks.data[0].self.samples, 53);
+	assert_int_equal(r.tasks.data[1].self.samples, 47);
+	for (size_t i = 0; i < r.modules.len; i++)
+		if (r.modules.data[i].id == m.s.main_module)
+			assert_int_equal(r.modules.data[i].total.samples, 98);
+	rollup_fini(&r);
+	namelist_fini(&names);
+	made_fini(&m);
+}
+
+static void test_no_stack_is_unknown(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.cells[m.s.ncells++] = (struct snapshot_cell){.node = SNAPSHOT_ROOT,
+						       .task = 1,
+						       .samples = 4,
+						       .weight = 4 * MADE_WEIGHT,
+						       .weight_sq = 4e12};
+	char *text = made_export(&m, FORMAT_FOLDED, NULL, NULL);
+	assert_holds(text, "\nmain;[unknown] 4\n");
+	free(text);
+	struct namelist names;
+	struct rollup r;
+	struct calltree tree;
+	assert_int_equal(namelist_init(&names, &m.s), 0);
+	assert_int_equal(rollup_init(&r, &m.s, &names, 0), 0);
+	assert_int_equal(calltree_init(&tree, &m.s, &names, &r), 0);
+	assert_int_equal(r.funcs[0].self.samples, 4);
+	assert_int_equal(r.funcs[0].total.samples, 4);
+	assert_int_equal(tree.nodes.data[0].total.samples, 104);
+	calltree_fini(&tree);
+	rollup_fini(&r);
+	namelist_fini(&names);
+	made_fini(&m);
+}
+
+static void test_csv(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	char *text = made_export(&m, FORMAT_CSV, NULL, NULL);
+	static const char header[] = "function,module,space,self_percent,self_margin,total_percent,"
+				     "total_margin,self_samples,total_samples,self_cpu-clock_ns,"
+				     "total_cpu-clock_ns,confidence,file,line\n";
+	assert_memory_equal(text, header, sizeof header - 1);
+	/* 60 of 100: √(0.6·0.4/100)·1.96 = 9.60 % */
+	assert_holds(text, "\ninner(int),prog,user,60.0000,9.6018,60.0000,9.6018,60,60,60000000,"
+			   "60000000,ok,/src/prog.cc,10\n");
+	assert_holds(text, "\n\"ev\"\"il;\\name\\x0a\\xff\\x01 <T>::f(int)\",prog,user,25.0000,");
+	assert_holds(text, "\nprog+0x9000,prog,user,3.0000,");
+	assert_holds(text, ",3,3,3000000,3000000,unranked,,\n");
+	assert_holds(text, "\nrec,prog,user,10.0000,");
+	assert_holds(text, ",10,10,10000000,10000000,low,/src/prog.cc,10\n");
+	assert_holds(text, "\nkernel_fn,[kernel],kernel,2.0000,");
+	free(text);
+	made_fini(&m);
+}
+
+static void test_text(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "target    altpttop -p 100 (prog)\n");
+	assert_holds(text, "samples   100 of cpu-clock, 0.100 s of CPU time, 100.0 % of one CPU, "
+			   "asked 1000 Hz\n");
+	assert_holds(text, "98.00 % complete; cut: ");
+	assert_holds(text, loss_kind_name(LOSS_RING));
+	assert_holds(text,
+		     "   60.00   9.60   60.00   9.60         60         60    prog            "
+		     "     [.] inner(int)\n");
+	assert_holds(text, " 25 ?  prog                 [.] " HOSTILE_PLAIN "\n");
+	/* No hits of its own is no doubt about them. */
+	assert_holds(text, "    0.00   1.85   98.00   2.74          0         98    prog");
+	assert_holds(text, "[k] kernel_fn\n");
+	/* Too few hits stand apart, after everything else. */
+	const char *unranked = strstr(text, "\nNot ranked, fewer than 5 samples:\n");
+	assert_non_null(unranked);
+	assert_holds(unranked, "prog+0x9000");
+	assert_true(strstr(text, "[.] prog+0x9000") > unranked);
+	/* A chain is one line, recursion is shown as it is called. */
+	assert_holds(text, "   98.00     0.00  main\n");
+	assert_holds(text, "   60.00    60.00    outer() > inner(int)\n");
+	assert_holds(text, "   10.00    10.00    rec > rec\n");
+	assert_holds(text, "    2.00     2.00  [truncated] > kernel_fn\n");
+	for (const char *p = text; *p; p++)
+		assert_true((unsigned char)*p >= 0x20 || *p == '\n');
+	free(text);
+	made_fini(&m);
+}
+
+static void test_text_limit_and_sort(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	struct export_options o = {.percent_limit = 20, .sort = COLUMN_TOTAL};
+	char *text = made_export(&m, FORMAT_TEXT, &o, NULL);
+	assert_holds(text, "Functions by total time.");
+	assert_true(strstr(text, "[.] main\n") < strstr(text, "[.] inner(int)\n"));
+	assert_null(strstr(text, "[.] rec\n"));
+	assert_holds(text, "   10.00  in 1 more functions below 20 %\n");
+	free(text);
+	made_fini(&m);
+}
+
+static void test_text_without_samples(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.ncells = 0;
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "samples   0 of cpu-clock");
+	assert_holds(text, "No samples: ");
+	free(text);
+	made_fini(&m);
+}
+
+static void test_chrome(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	char *text = made_export(&m, FORMAT_CHROME, NULL, NULL);
+	assert_holds(text, "{\"ph\":\"X\",\"name\":\"main\",\"cat\":\"prog\",\"ts\":0.000,\"dur\":"
+			   "53000.000,\"pid\":100,\"tid\":100,\"args\":{\"samples\":0,");
+	assert_holds(text, "\"name\":\"outer()\",\"cat\":\"prog\",\"ts\":0.000,\"dur\":40000.000");
+	assert_holds(text,
+		     "\"name\":\"inner(int)\",\"cat\":\"prog\",\"ts\":0.000,\"dur\":40000.000,"
+		     "\"pid\":100,\"tid\":100,\"args\":{\"samples\":40,");
+	assert_holds(text, "\"name\":\"rec\",\"cat\":\"prog\",\"ts\":40000.000,\"dur\":10000.000");
+	assert_holds(text, "\"name\":\"ev\\\"il;\\\\name\\u000a\\\\xff\\u0001 <T>::f(int)\"");
+	assert_holds(text, "\"name\":\"thread_name\",\"pid\":100,\"tid\":101,\"args\":{\"name\":"
+			   "\"wor;ker\\u000a\"}}");
+	free(text);
+	made_fini(&m);
+}
+
+static void test_escape(void **state)
+{
+	(void)state;
+	static const struct {
+		void (*escape)(struct strbuf *b, const char *text);
+		const char *in, *out;
+	} cases[] = {
+		{escape_plain, "grün €", "grün €"},
+		{escape_plain, "\xc3", "\\xc3"},
+		{escape_plain, "\xc0\xaf", "\\xc0\\xaf"},                   /* overlong */
+		{escape_plain, "\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
+		{escape_plain, "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* > U+10FFFF */
+		{escape_plain, "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+		{escape_plain, "\033[31m", "\\x1b[31m"},
+		{escape_plain, "\xc2\x9b", "\\xc2\\x9b"}, /* C1 CSI */
+		{escape_folded, "#a;b", "\\x23a:b"},
+		{escape_json, "\xc2\x9b\t\"", "\"\\u009b\\u0009\\\"\""},
+		{escape_csv, "a,b", "\"a,b\""},
+		{escape_csv, "plain", "plain"},
+		{escape_csv, "", ""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct strbuf b;
+		strbuf_init(&b);
+		cases[i].escape(&b, cases[i].in);
+		assert_string_equal(b.buf ? b.buf : "", cases[i].out);
+		strbuf_fini(&b);
+	}
+}
+
+static void test_file(void **state)
+{
+	(void)state;
+	struct made m;
+	struct err err;
+	char dir[] = "/tmp/altpttop-export-XXXXXX", path[64];
+	made_init(&m);
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/a.folded", dir);
+	assert_int_equal(export_file(&m.s, path, FORMAT_FOLDED, NULL, false, &err), 0);
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size > 100);
+	assert_int_equal(export_file(&m.s, path, FORMAT_FOLDED, NULL, false, &err), -EEXIST);
+	assert_int_equal(export_file(&m.s, path, FORMAT_FOLDED, NULL, true, &err), 0);
+	assert_true(export_file(&m.s, "/nonexistent/x.csv", FORMAT_CSV, NULL, false, &err) < 0);
+	assert_holds(err.msg, "/nonexistent/x.csv");
+	assert_int_equal(export_file(&m.s, "/dev/full", FORMAT_TEXT, NULL, true, &err), -ENOSPC);
+	assert_holds(err.msg, "/dev/full");
+	assert_int_equal(export_file(&m.s, path, FORMAT_AUTO, NULL, true, &err), -EINVAL);
+	unlink(path);
+	rmdir(dir);
+	made_fini(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_rollup_counts_recursion_once),
+		cmocka_unit_test(test_no_stack_is_unknown),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_limit_and_sort),
+		cmocka_unit_test(test_text_without_samples),
+		cmocka_unit_test(test_chrome),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_file),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

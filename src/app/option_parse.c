@@ -97,6 +97,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	static const struct option_desc bare = {.name = "input", .letter = 'i', .set = set_file};
 	struct cursor c = {.argc = argc, .at = 1, .argv = argv};
 
+	o->argv = argv;
 	while (c.at < argc) {
 		const char *word = argv[c.at++];
 		int rc;

@@ -41,6 +41,7 @@ enum pattern { PATTERN_AUTO, PATTERN_DURATION, PATTERN_CACHE, PATTERN_EDGE };
 enum rate_kind { RATE_DEFAULT, RATE_NUMBER, RATE_LIMIT, RATE_CONTROL };
 
 struct options {
+	char **argv; /* the whole command line, NULL-terminated; for reports */
 	enum action action;
 	const char *action_arg; /* --list-events GLOB, --print-completion SHELL */
 

@@ -1,0 +1,180 @@
+/*
+ * batch: watching without a screen: wait, show progress, then one report on standard output.
+ *
+ * The end is --duration, the end of the COMMAND or of the target, or a signal; a signal still gets
+ * the report and the snapshot. Everything but the report goes to standard error. Main thread.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "session.h"
+#include "signals.h"
+
+#define DEFAULT_SECONDS 10
+#define TICK_MS         100
+#define SNAPSHOT_MS     60000
+
+struct watch {
+	struct session *s;
+	uint64_t end_ns;  /* 0: until the target ends */
+	uint64_t mark_ns; /* when the warm-up is over, 0: it is */
+	bool terminal;    /* progress is shown */
+	bool drawn;
+};
+
+static uint64_t source_samples(const struct session *s)
+{
+	const struct source_status *st = s->ops->status(s->source);
+
+	return st ? atomic_load_explicit(&st->samples, memory_order_relaxed) : 0;
+}
+
+static void show_progress(struct watch *w, uint64_t now)
+{
+	double elapsed = (double)(now - w->s->started_ns) / 1e9;
+
+	if (!w->terminal)
+		return;
+	fprintf(stderr, "\r%6.1f s", elapsed);
+	if (w->end_ns)
+		fprintf(stderr, " of %.1f s", (double)(w->end_ns - w->s->started_ns) / 1e9);
+	fprintf(stderr, "  %" PRIu64 " samples  Ctrl-C stops and reports\033[K",
+		source_samples(w->s));
+	fflush(stderr);
+	w->drawn = true;
+}
+
+static void clear_progress(struct watch *w)
+{
+	if (w->drawn)
+		fputs("\r\033[K", stderr);
+	w->drawn = false;
+}
+
+static void pass_notices(struct watch *w)
+{
+	struct notice notice;
+
+	answer_unref(engine_answer(w->s->engine)); /* nothing was asked: this rests the fd */
+	while (engine_notice(w->s->engine, &notice)) {
+		if (notice.kind == NOTICE_FINISHED)
+			continue;
+		clear_progress(w);
+		complain("%s", notice.text);
+	}
+}
+
+/* Until when to sleep: the next thing that happens by itself. */
+static int wait_ms(const struct watch *w, uint64_t now)
+{
+	uint64_t next = now + TICK_MS * 1000000ull;
+
+	if (w->end_ns && w->end_ns < next)
+		next = w->end_ns;
+	if (w->mark_ns && w->mark_ns < next)
+		next = w->mark_ns;
+	return next > now ? (int)((next - now + 999999) / 1000000) : 0;
+}
+
+/* Returns when it is time to report. */
+static void watch(struct watch *w)
+{
+	struct pollfd fds[] = {{.fd = signals_fd(), .events = POLLIN},
+			       {.fd = engine_fd(w->s->engine), .events = POLLIN}};
+	unsigned ticks = 0;
+
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		if (w->mark_ns && now >= w->mark_ns) {
+			engine_command(w->s->engine, &(struct command){.kind = COMMAND_MARK});
+			w->mark_ns = 0;
+		}
+		if (signals_pending() || engine_finished(w->s->engine) ||
+		    (w->end_ns && now >= w->end_ns))
+			break;
+		if (ticks++ % 3 == 0)
+			show_progress(w, now);
+		poll(fds, 2, wait_ms(w, now));
+		if (fds[1].revents)
+			pass_notices(w);
+	}
+	clear_progress(w);
+	pass_notices(w);
+}
+
+static void print_out(void *ctx, const void *data, size_t len)
+{
+	fwrite(data, 1, len, ctx);
+}
+
+static int print_report(struct session *s, const struct snapshot *snapshot)
+{
+	struct err err;
+	enum snapshot_format format = FORMAT_TEXT;
+
+	/* --format without -o: the report itself is in that format. */
+	if (!s->options->output && s->options->format != FORMAT_AUTO)
+		format = (enum snapshot_format)s->options->format;
+	int rc = export_find(format)->write(
+		snapshot, &s->exports, &(struct export_out){.add = print_out, .ctx = stdout}, &err);
+	if (rc) {
+		complain("%s", err.msg);
+		return 1;
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write the report: %s", strerror(errno));
+		return 1;
+	}
+	return 0;
+}
+
+static int report(struct session *s)
+{
+	struct err err;
+
+	signals_clear(); /* a second Ctrl-C stops waiting for names */
+	const struct snapshot *snapshot = session_snapshot(s, SNAPSHOT_MS, &err);
+	if (!snapshot) {
+		complain("%s", err.msg);
+		return 1;
+	}
+	int status = print_report(s, snapshot);
+	int written = session_output(s, snapshot);
+	snapshot_unref(snapshot);
+	return status ? status : written;
+}
+
+int batch_run(struct session *s)
+{
+	uint64_t duration = options_duration_ns(s->options);
+	struct watch w = {.s = s, .terminal = isatty(STDERR_FILENO)};
+	struct err err;
+	char text[64];
+	int ended;
+
+	if (!duration && !s->spawn)
+		duration = DEFAULT_SECONDS * 1000000000ull;
+	if (duration)
+		w.end_ns = s->started_ns + duration;
+	if (s->options->delay_ns)
+		w.mark_ns = s->started_ns + s->options->delay_ns;
+	watch(&w);
+	bool gone = engine_finished(s->engine);
+	int result = engine_result(s->engine, &err);
+	if (gone && result)
+		complain("%s", err.msg);
+	if (s->spawn && spawn_ended(s->spawn, &ended) && ended)
+		complain("%s: %s", s->options->target.argv[0],
+			 spawn_status_text(ended, text, sizeof text));
+	if (gone && !source_samples(s)) {
+		complain("%s was gone before any sample was taken", s->target_text);
+		return 1;
+	}
+	int status = report(s);
+	return status ? status : gone && result ? 1 : 0;
+}

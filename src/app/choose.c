@@ -1,0 +1,97 @@
+/*
+ * choose: which source serves the target here, the best first.
+ *
+ * What is refused leaves its reason; the next best is tried, and the person is told what is used
+ * and why nothing better. A target that is not there ends the search. Main thread, before any
+ * thread is started.
+ */
+#include <errno.h>
+
+#include "session.h"
+
+static const struct attempt {
+	const struct source_ops *ops;
+	enum sampler_choice serves; /* --sampler; SAMPLER_AUTO tries all */
+	bool without_kernel;        /* only where kernel code is what is refused */
+	bool wall;                  /* can serve --clock wall */
+	const char *what;
+} attempts[] = {
+	{&source_perf, SAMPLER_PERF, false, false, "perf"},
+	{&source_perf, SAMPLER_PERF, true, false, "perf without kernel code"},
+	{&source_timer, SAMPLER_TIMER, false, true, "the timer sampler"},
+};
+#define ATTEMPTS (sizeof attempts / sizeof *attempts)
+
+static bool fits(const struct attempt *a, const struct options *o, int last_rc)
+{
+	if (o->sampler != SAMPLER_AUTO && o->sampler != (int)a->serves)
+		return false;
+	if (o->clock == 1 && !a->wall)
+		return false;
+	if (a->without_kernel)
+		return (last_rc == -EACCES || last_rc == -EPERM) && !o->source.no_kernel &&
+		       !o->source.no_user;
+	return true;
+}
+
+static void refused(struct choice *c, int rc, const struct err *why)
+{
+	if (!c->first_rc)
+		c->first_rc = rc;
+	c->last_rc = rc;
+	strbuf_printf(&c->reasons, "%s%s: %s", c->reasons.len ? "; " : "", attempts[c->next].what,
+		      why->msg);
+}
+
+int choose_next(struct choice *c, struct session *s, struct err *err)
+{
+	struct source_config *config = &s->options->source;
+
+	for (; c->next < ATTEMPTS; c->next++) {
+		const struct attempt *a = &attempts[c->next];
+		struct err why = {0};
+
+		if (!fits(a, s->options, c->last_rc))
+			continue;
+		config->no_kernel |= a->without_kernel;
+		int rc = a->ops->probe(&s->options->target, config, &why);
+		if (!rc) {
+			s->ops = a->ops;
+			return 0;
+		}
+		config->no_kernel &= !a->without_kernel;
+		if (rc == -ESRCH) {
+			*err = why;
+			return rc;
+		}
+		refused(c, rc, &why);
+	}
+	return err_set(err, c->first_rc ? -c->first_rc : ENOTSUP, "%s",
+		       c->reasons.len ? c->reasons.buf : "no sampler fits these options");
+}
+
+int choose_open(struct choice *c, struct session *s, struct err *err)
+{
+	struct source_config *config = &s->options->source;
+	struct err why = {0};
+	int rc = 0;
+
+	while (!rc) {
+		int refusal = s->ops->open(&s->options->target, config, engine_sink(s->engine),
+					   s->tables, &s->source, &why);
+		if (!refusal)
+			return 0;
+		refused(c, refusal, &why);
+		config->no_kernel &= !attempts[c->next].without_kernel;
+		c->next++;
+		rc = choose_next(c, s, err);
+	}
+	return rc;
+}
+
+void choose_note(const struct choice *c, char *ret_note, size_t size)
+{
+	ret_note[0] = '\0';
+	if (c->reasons.len && c->next < ATTEMPTS)
+		snprintf(ret_note, size, "using %s (%s)", attempts[c->next].what, c->reasons.buf);
+}

@@ -1,0 +1,352 @@
+/*
+ * launch: makes the rooms in order, lets the screen or the batch loop run, and unmakes them.
+ *
+ * Order of making: command (forked before any thread), tables, resolver, engine, source, threads,
+ * then the command is let go. Leaving asks all threads to end, gives them 50 ms, and ends the
+ * process without them if they are busy. Main thread.
+ */
+#include "launch.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "proc/nspace.h"
+#include "proc/permit.h"
+#include "proc/target_check.h"
+#include "rate.h"
+#include "session.h"
+#include "signals.h"
+#include "ui/ui.h"
+
+#define SNAPSHOT_MS 10000
+
+void complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("altpttop: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static int find_user(struct options *o, struct err *err)
+{
+	char *end;
+
+	if (!o->user)
+		return 0;
+	const struct passwd *pw = getpwnam(o->user);
+	if (pw) {
+		o->target.user = pw->pw_uid;
+		return 0;
+	}
+	unsigned long id = strtoul(o->user, &end, 10);
+	if (*end || *o->user < '0' || *o->user > '9' || id > UINT32_MAX)
+		return err_set(err, ENOENT, "-u %s: there is no such user", o->user);
+	o->target.user = (uid_t)id;
+	return 0;
+}
+
+/* Fork the command (or the demo, which is this program once more) before any thread exists. */
+static int start_command(struct session *s, struct err *err)
+{
+	static char self[4096], *demo[] = {self, "--run-demo", NULL};
+	struct options *o = s->options;
+
+	if (o->demo) {
+		ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+		if (n < 0)
+			return err_set(err, errno, "--demo: /proc/self/exe cannot be read: %s",
+				       strerror(errno));
+		self[n] = '\0';
+		o->target.argv = demo;
+	}
+	if (!o->target.argv)
+		return 0;
+	int rc = spawn_start(o->target.argv, s->batch ? SPAWN_STDERR : SPAWN_PIPE, &s->spawn, err);
+	if (rc)
+		return rc;
+	o->target.pids = malloc(sizeof *o->target.pids);
+	if (!o->target.pids)
+		return err_set(err, ENOMEM, "out of memory");
+	o->target.pids[0] = spawn_pid(s->spawn);
+	o->target.npids = 1;
+	return 0;
+}
+
+/* The command line, and what it watched: "altpttop -p 4242: 4242 (mysqld)". */
+static void name_title(struct session *s)
+{
+	char *const *argv = s->options->argv;
+	size_t len = 0, most = sizeof s->title - sizeof s->target_text - 3;
+
+	for (int i = 0; argv && argv[i] && len < most; i++)
+		len += (size_t)snprintf(s->title + len, most - len, "%s%s", i ? " " : "",
+					i ? argv[i] : "altpttop");
+	if (len >= most)
+		len = most - 1;
+	snprintf(s->title + len, sizeof s->title - len, ": %s", s->target_text);
+}
+
+static void name_target(struct session *s)
+{
+	const struct options *o = s->options;
+	const struct target *t = &o->target;
+	char label[48];
+	pid_t first = t->npids ? t->pids[0] : t->ntids ? t->tids[0] : 0;
+
+	if (o->demo)
+		snprintf(s->target_text, sizeof s->target_text, "%d demo", first);
+	else if (t->argv)
+		snprintf(s->target_text, sizeof s->target_text, "%d %.80s", first,
+			 strrchr(t->argv[0], '/') ? strrchr(t->argv[0], '/') + 1 : t->argv[0]);
+	else if (t->npids == 1)
+		snprintf(s->target_text, sizeof s->target_text, "%s",
+			 proc_label(first, label, sizeof label));
+	else if (t->npids)
+		snprintf(s->target_text, sizeof s->target_text, "%u processes", t->npids);
+	else if (t->ntids)
+		snprintf(s->target_text, sizeof s->target_text, "%u thread%s of %s", t->ntids,
+			 t->ntids > 1 ? "s" : "", proc_label(first, label, sizeof label));
+	else
+		snprintf(s->target_text, sizeof s->target_text, "%s",
+			 t->cgroup ? t->cgroup
+			 : o->user ? o->user
+				   : "the whole system");
+	name_title(s);
+	if (first && !t->argv)
+		nspace_where(first, s->where, sizeof s->where);
+}
+
+static int make_rooms(struct session *s, struct err *err)
+{
+	const struct options *o = s->options;
+
+	s->tables = tables_new();
+	if (!s->tables)
+		return err_set(err, ENOMEM, "out of memory");
+	s->resolver = resolver_new(s->tables,
+				   &(struct resolver_config){
+					   .symfs = o->source.symfs,
+					   .no_inline = o->no_inline,
+					   .debuginfod = getenv("DEBUGINFOD_URLS") != NULL,
+					   .live = true,
+					   .path_from = o->path_from,
+					   .path_to = o->path_to,
+				   },
+				   err);
+	if (!s->resolver)
+		return err->no ? -err->no : -ENOMEM;
+	s->exports = (struct export_options){
+		.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0, .sort = o->sort};
+	save_setup(s->resolver, &s->exports);
+	s->engine = engine_new(
+		&(struct engine_setup){
+			.tables = s->tables,
+			.resolver = s->resolver,
+			.symfs = o->source.symfs,
+			.live = true,
+			.max_frames = o->source.max_stack,
+			.interval_ms = (uint32_t)(o->interval_ns / 1000000),
+			.title = s->title,
+			.target_text = s->target_text,
+			.where = s->where,
+			.output_fd = s->spawn ? spawn_output_fd(s->spawn) : -1,
+			.child = s->spawn ? spawn_pid(s->spawn) : 0,
+			.partial = o->target.ntids || o->target.cpus,
+			.no_kernel = o->source.no_kernel,
+			.no_user = o->source.no_user,
+			.rate_hz = o->source.rate_hz,
+			.event_set = o->source.event_set,
+			.save = save_snapshot,
+			.doctor = doctor_report,
+			.doctor_ctx = &s->options->target,
+		},
+		err);
+	return s->engine ? 0 : err->no ? -err->no : -ENOMEM;
+}
+
+/* Tell the person something that is no error: on screen, or on standard error in batch. */
+static void remark(struct session *s, const char *sentence)
+{
+	if (!*sentence)
+		return;
+	if (s->batch)
+		complain("%s", sentence);
+	else
+		engine_sink(s->engine)->ops->say(engine_sink(s->engine)->ctx, sentence);
+}
+
+/* What is to be watched is there, and how often is allowed. */
+static int prepare(struct session *s, char *ret_warning, size_t size, struct err *err)
+{
+	struct rate_limits limits;
+	struct options *o = s->options;
+
+	rate_limits_read(&limits);
+	int rc = rate_apply(o, &limits, ret_warning, size, err);
+	if (!rc)
+		rc = find_user(o, err);
+	if (!rc)
+		rc = start_command(s, err);
+	if (!rc && !s->spawn)
+		rc = target_check(&o->target, err);
+	if (rc)
+		return rc;
+	permit_raise_nofile();
+	name_target(s);
+	o->source.wall = o->clock == 1;
+	return 0;
+}
+
+static int start(struct session *s, struct err *err)
+{
+	char note[512], warning[160];
+	struct choice choice = {0};
+
+	strbuf_init(&choice.reasons);
+	int rc = prepare(s, warning, sizeof warning, err);
+	if (!rc)
+		rc = choose_next(&choice, s, err);
+	if (!rc)
+		rc = make_rooms(s, err);
+	if (!rc)
+		rc = choose_open(&choice, s, err);
+	if (!rc) {
+		remark(s, warning);
+		choose_note(&choice, note, sizeof note);
+		remark(s, note);
+	}
+	strbuf_fini(&choice.reasons);
+	if (rc)
+		return rc;
+	if (resolver_start(s->resolver))
+		return err_set(err, EAGAIN, "the thread for names could not be started");
+	rc = engine_start(s->engine, s->ops, s->source, err);
+	if (rc)
+		return rc;
+	s->running = true;
+	s->started_ns = clock_mono_ns();
+	return s->spawn ? spawn_release(s->spawn, err) : 0;
+}
+
+static bool ui_done(void *ctx)
+{
+	struct session *s = ctx;
+	uint64_t duration = options_duration_ns(s->options);
+
+	return signals_pending() || (duration && clock_mono_ns() - s->started_ns >= duration);
+}
+
+static uint32_t query_flags(const struct options *o)
+{
+	return (o->source.no_kernel ? QUERY_NO_KERNEL : 0) |
+	       (o->source.no_user ? QUERY_NO_USER : 0) | (o->no_inline ? QUERY_FOLD_INLINE : 0);
+}
+
+static int screen_run(struct session *s)
+{
+	const struct options *o = s->options;
+	char name[64] = "altpttop.pb.gz";
+	struct err err = {0};
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm))
+		strftime(name, sizeof name, "altpttop-%Y%m%d-%H%M%S.pb.gz", &tm);
+	int rc = ui_run(s->engine,
+			&(struct ui_config){
+				.ascii = o->ascii,
+				.no_mouse = o->no_mouse,
+				.color = o->color,
+				.interval_ms = (uint32_t)(o->interval_ns / 1000000),
+				.query_flags = query_flags(o),
+				.sort = o->sort,
+				.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
+				.first = VIEW_FUNCTIONS,
+				.has_output = s->spawn != NULL,
+				.save_name = name,
+				.keys = o->keys,
+				.done = ui_done,
+				.done_ctx = s,
+			},
+			&err);
+	if (rc) {
+		complain("%s", err.msg);
+		return 2;
+	}
+	if (!o->output)
+		return 0;
+	const struct snapshot *snapshot = session_snapshot(s, SNAPSHOT_MS, &err);
+	if (!snapshot) {
+		complain("%s", err.msg);
+		return 1;
+	}
+	int status = session_output(s, snapshot);
+	snapshot_unref(snapshot);
+	return status;
+}
+
+static bool join_threads(struct session *s)
+{
+	uint64_t end = clock_mono_ns() + LEAVE_MS * 1000000ull;
+
+	engine_stop(s->engine);
+	resolver_stop(s->resolver);
+	bool joined = engine_join(s->engine, LEAVE_MS);
+	uint64_t now = clock_mono_ns();
+	return resolver_join(s->resolver, now < end ? (int)((end - now) / 1000000) : 0) && joined;
+}
+
+static void leave(struct session *s, int status)
+{
+	spawn_free(s->spawn);
+	if (s->running && !join_threads(s)) {
+		fflush(NULL);
+		_exit(status);
+	}
+	if (s->source)
+		s->ops->close(s->source);
+	if (s->engine)
+		engine_free(s->engine);
+	resolver_free(s->resolver);
+	tables_free(s->tables);
+}
+
+int session_run(struct options *o, bool batch)
+{
+	struct session s = {.options = o, .batch = batch};
+	struct err err = {0};
+	int status = 2;
+
+	signals_block();
+	int rc = start(&s, &err);
+	signals_unblock();
+	if (rc)
+		complain("%s", err.msg);
+	else
+		status = batch ? batch_run(&s) : screen_run(&s);
+	leave(&s, status);
+	return status;
+}
+
+int session_doctor(struct options *o)
+{
+	char *text = doctor_report(&o->target);
+
+	if (!text) {
+		complain("out of memory");
+		return 1;
+	}
+	fputs(text, stdout);
+	free(text);
+	return fflush(stdout) ? 1 : 0;
+}

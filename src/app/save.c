@@ -1,0 +1,85 @@
+/*
+ * save: writing snapshots with their names.
+ *
+ * save_snapshot runs on the engine's jobs thread (key `s`), the rest on the main thread. Names come
+ * from the resolver thread; what is not known in time is written as module+0x….
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "session.h"
+
+#define WANT_AT_ONCE 512
+#define SAVE_WAIT_MS 10000
+
+static struct {
+	struct resolver *resolver;
+	struct export_options exports;
+} saving;
+
+void save_setup(struct resolver *resolver, const struct export_options *exports)
+{
+	saving.resolver = resolver;
+	saving.exports = *exports;
+}
+
+bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms)
+{
+	uint64_t end = clock_mono_ns() + (uint64_t)wait_ms * 1000000;
+	frame_id wanted[WANT_AT_ONCE];
+	uint32_t n = 0;
+
+	if (!resolver)
+		return true;
+	for (uint32_t i = 0; i < s->nnodes; i++) {
+		wanted[n++] = s->nodes[i].frame;
+		if (n < WANT_AT_ONCE && i + 1 < s->nnodes)
+			continue;
+		uint64_t now = clock_mono_ns();
+		resolver_want(resolver, wanted, n);
+		if (now >= end || !resolver_settle(resolver, (int)((end - now) / 1000000) + 1))
+			return false;
+		n = 0;
+	}
+	return true;
+}
+
+int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_format format,
+		  bool replace, struct err *err)
+{
+	enum snapshot_format as = options_format((int)format, path);
+
+	save_names(saving.resolver, s, SAVE_WAIT_MS);
+	return export_file(s, path, as, &saving.exports, replace, err);
+}
+
+const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct err *err)
+{
+	const struct snapshot *snapshot = engine_snapshot(s->engine, 0, wait_ms);
+
+	if (!snapshot) {
+		err_set(err, ETIMEDOUT, "the profile could not be summed up within %d s",
+			wait_ms / 1000);
+		return NULL;
+	}
+	if (!save_names(s->resolver, snapshot, wait_ms))
+		complain("some names were not found in time and show as addresses");
+	return snapshot;
+}
+
+int session_output(struct session *s, const struct snapshot *snapshot)
+{
+	const struct options *o = s->options;
+	struct err err;
+
+	if (!o->output)
+		return 0;
+	if (export_file(snapshot, o->output, options_format(o->format, o->output), &s->exports,
+			true, &err)) {
+		complain("%s", err.msg);
+		return 1;
+	}
+	complain("wrote %s", o->output);
+	return 0;
+}

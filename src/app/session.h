@@ -1,0 +1,73 @@
+/*
+ * session: one run of the profiler: what was made, in the order in which it is unmade.
+ *
+ * Everything here belongs to the main thread. Used by src/app/ only.
+ */
+#ifndef ALTPTTOP_SESSION_H
+#define ALTPTTOP_SESSION_H
+
+#include "engine/run.h"
+#include "export/export.h"
+#include "options.h"
+#include "proc/spawn.h"
+#include "symbol/resolver.h"
+
+#define LEAVE_MS 50 /* what threads get to end in; then the process ends without them */
+
+struct session {
+	struct options *options;
+	bool batch;
+	struct spawn *spawn; /* NULL: no command was started */
+	struct tables *tables;
+	struct resolver *resolver;
+	struct engine *engine;
+	bool running; /* the engine's threads were started */
+	const struct source_ops *ops;
+	struct source *source;
+	uint64_t started_ns;
+	char title[160], target_text[96], where[64];
+	struct export_options exports;
+};
+
+/* Which samplers were tried and why they were refused. Zeroed: none yet. */
+struct choice {
+	size_t next; /* the attempt that holds, or the next to try */
+	int first_rc, last_rc;
+	struct strbuf reasons;
+};
+
+/*
+ * Find the best source that may work here and fill @s->ops: perf, perf without kernel code, timer;
+ * or what --sampler asks for. Fails with the reasons of all that were tried.
+ */
+int choose_next(struct choice *c, struct session *s, struct err *err);
+/* Open it on the engine's sink; what fails even now is passed over for the next best. */
+int choose_open(struct choice *c, struct session *s, struct err *err);
+/* "", or a sentence on what was chosen instead of what, and why. */
+void choose_note(const struct choice *c, char *ret_note, size_t size);
+
+/* A sentence on standard error, after "altpttop: ". */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Watch without a screen, then report. Exit status. */
+int batch_run(struct session *s);
+
+/*
+ * The snapshot of --duration's window with every name that can be had, waiting for names at most
+ * @wait_ms. NULL with a sentence: none could be made.
+ */
+const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct err *err);
+/* Write it to -o FILE if that was given. Exit status. */
+int session_output(struct session *s, const struct snapshot *snapshot);
+
+/* The engine's save hook: jobs thread. save_setup before the engine is made. */
+void save_setup(struct resolver *resolver, const struct export_options *exports);
+int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_format format,
+		  bool replace, struct err *err);
+/* Ask for all names of @s and wait for them; false: timed out, some will show as module+0x…. */
+bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms);
+
+/* Text of --doctor and of the doctor screen, malloc'ed. @ctx: struct target. */
+char *doctor_report(void *ctx);
+
+#endif

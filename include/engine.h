@@ -64,5 +64,8 @@ int engine_fd(const struct engine *e); /* eventfd: readable when an answer or a 
 /* A snapshot over @window_ns (0 all), made on the engine thread; waits for it at most @timeout_ms.
  * NULL: timed out. */
 const struct snapshot *engine_snapshot(struct engine *e, uint64_t window_ns, int timeout_ms);
+/* The same of a window that ends at @until_ns (a time of the profile's clock); 0: now. */
+const struct snapshot *engine_snapshot_until(struct engine *e, uint64_t window_ns,
+					     uint64_t until_ns, int timeout_ms);
 
 #endif

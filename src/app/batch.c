@@ -21,9 +21,8 @@
 
 struct watch {
 	struct session *s;
-	uint64_t end_ns;  /* 0: until the target ends */
-	uint64_t mark_ns; /* when the warm-up is over, 0: it is */
-	bool terminal;    /* progress is shown */
+	uint64_t end_ns; /* 0: until the target ends */
+	bool terminal;   /* progress is shown */
 	bool drawn;
 };
 
@@ -70,14 +69,14 @@ static void pass_notices(struct watch *w)
 }
 
 /* Until when to sleep: the next thing that happens by itself. */
-static int wait_ms(const struct watch *w, uint64_t now)
+static int wait_ms(const struct watch *w, uint64_t now, uint64_t warm_ns)
 {
 	uint64_t next = now + TICK_MS * 1000000ull;
 
 	if (w->end_ns && w->end_ns < next)
 		next = w->end_ns;
-	if (w->mark_ns && w->mark_ns < next)
-		next = w->mark_ns;
+	if (warm_ns && now + warm_ns < next)
+		next = now + warm_ns;
 	return next > now ? (int)((next - now + 999999) / 1000000) : 0;
 }
 
@@ -90,16 +89,13 @@ static void watch(struct watch *w)
 
 	for (;;) {
 		uint64_t now = clock_mono_ns();
-		if (w->mark_ns && now >= w->mark_ns) {
-			engine_command(w->s->engine, &(struct command){.kind = COMMAND_MARK});
-			w->mark_ns = 0;
-		}
+		uint64_t warm_ns = session_warmed_up(w->s);
 		if (signals_pending() || engine_finished(w->s->engine) ||
 		    (w->end_ns && now >= w->end_ns))
 			break;
 		if (ticks++ % 3 == 0)
 			show_progress(w, now);
-		poll(fds, 2, wait_ms(w, now));
+		poll(fds, 2, wait_ms(w, now, warm_ns));
 		if (fds[1].revents)
 			pass_notices(w);
 	}
@@ -161,9 +157,8 @@ int batch_run(struct session *s)
 		duration = DEFAULT_SECONDS * 1000000000ull;
 	if (duration)
 		w.end_ns = s->started_ns + duration;
-	if (s->options->delay_ns)
-		w.mark_ns = s->started_ns + s->options->delay_ns;
 	watch(&w);
+	s->ended_ns = clock_mono_ns();
 	bool gone = engine_finished(s->engine);
 	int result = engine_result(s->engine, &err);
 	if (gone && result)

@@ -238,11 +238,26 @@ static int start(struct session *s, struct err *err)
 	return s->spawn ? spawn_release(s->spawn, err) : 0;
 }
 
+uint64_t session_warmed_up(struct session *s)
+{
+	uint64_t now = clock_mono_ns(), end = s->started_ns + s->options->delay_ns;
+
+	if (s->warm)
+		return 0;
+	if (now < end)
+		return end - now;
+	if (s->options->delay_ns)
+		engine_command(s->engine, &(struct command){.kind = COMMAND_MARK});
+	s->warm = true;
+	return 0;
+}
+
 static bool ui_done(void *ctx)
 {
 	struct session *s = ctx;
 	uint64_t duration = options_duration_ns(s->options);
 
+	session_warmed_up(s);
 	return signals_pending() || (duration && clock_mono_ns() - s->started_ns >= duration);
 }
 
@@ -283,6 +298,7 @@ static int screen_run(struct session *s)
 		complain("%s", err.msg);
 		return 2;
 	}
+	s->ended_ns = clock_mono_ns();
 	if (!o->output)
 		return 0;
 	const struct snapshot *snapshot = session_snapshot(s, SNAPSHOT_MS, &err);

@@ -56,7 +56,9 @@ int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_form
 
 const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct err *err)
 {
-	const struct snapshot *snapshot = engine_snapshot(s->engine, 0, wait_ms);
+	uint64_t tail = s->options->tail_ns, end = s->ended_ns;
+	const struct snapshot *snapshot = engine_snapshot_until(
+		s->engine, 0, tail ? (end > tail ? end - tail : 1) : 0, wait_ms);
 
 	if (!snapshot) {
 		err_set(err, ETIMEDOUT, "the profile could not be summed up within %d s",

@@ -22,9 +22,10 @@ struct session {
 	struct resolver *resolver;
 	struct engine *engine;
 	bool running; /* the engine's threads were started */
+	bool warm;    /* --delay is over */
 	const struct source_ops *ops;
 	struct source *source;
-	uint64_t started_ns;
+	uint64_t started_ns, ended_ns;
 	char title[160], target_text[96], where[64];
 	struct export_options exports;
 };
@@ -48,6 +49,9 @@ void choose_note(const struct choice *c, char *ret_note, size_t size);
 
 /* A sentence on standard error, after "altpttop: ". */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Nanoseconds until --delay is over, 0: it is, and counting begins there. */
+uint64_t session_warmed_up(struct session *s);
 
 /* Watch without a screen, then report. Exit status. */
 int batch_run(struct session *s);

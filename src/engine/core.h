@@ -37,7 +37,7 @@ struct snap_wait {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	bool answered;
-	uint64_t window_ns;
+	uint64_t window_ns, until_ns;
 	const struct snapshot *snapshot;
 };
 void snap_wait_unref(struct snap_wait *w);

@@ -315,13 +315,14 @@ void snap_wait_unref(struct snap_wait *w)
 	free(w);
 }
 
-static struct snap_wait *snap_wait_new(uint64_t window_ns)
+static struct snap_wait *snap_wait_new(uint64_t window_ns, uint64_t until_ns)
 {
 	struct snap_wait *w = calloc(1, sizeof *w);
 	if (!w)
 		return NULL;
 	atomic_init(&w->refs, 2);
 	w->window_ns = window_ns;
+	w->until_ns = until_ns;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_t attr;
 	pthread_condattr_init(&attr);
@@ -333,9 +334,15 @@ static struct snap_wait *snap_wait_new(uint64_t window_ns)
 
 const struct snapshot *engine_snapshot(struct engine *e, uint64_t window_ns, int timeout_ms)
 {
+	return engine_snapshot_until(e, window_ns, 0, timeout_ms);
+}
+
+const struct snapshot *engine_snapshot_until(struct engine *e, uint64_t window_ns,
+					     uint64_t until_ns, int timeout_ms)
+{
 	if (!e->running[THREAD_ENGINE]) /* it ended: the profile is nobody else's */
-		return engine_freeze(e, window_ns, 0);
-	struct snap_wait *w = snap_wait_new(window_ns);
+		return engine_freeze(e, window_ns, until_ns);
+	struct snap_wait *w = snap_wait_new(window_ns, until_ns);
 	if (!w)
 		return NULL;
 	if (!mailbox_post(e->waits, &w)) {

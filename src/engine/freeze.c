@@ -11,6 +11,8 @@
 #include "engine/core.h"
 #include "profile/snap.h"
 
+#define CATCH_UP_NS 1000000000ull
+
 static void describe(const struct engine *e, struct snapshot *s)
 {
 	struct utsname u;
@@ -38,10 +40,11 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 	struct snapshot *s = snap_new(p, e->tables, &w, e->shared.events, n);
 	if (!s)
 		return NULL;
-	uint64_t end = p->newest_ns < w.until_ns ? p->newest_ns : w.until_ns;
-	uint64_t begin = w.from_ns ? w.from_ns : p->begin_ns;
-	s->start_ns = begin < end ? begin : end;
-	s->end_ns = end;
+	s->start_ns = w.from_ns ? w.from_ns : p->begin_ns;
+	s->end_ns = s->start_ns + w.covered_ns;
+	/* A target that was idle at first was watched all the same. */
+	if (e->setup.live && w.all && !p->mark_ns && e->start_ns && e->start_ns < s->start_ns)
+		s->start_ns = e->start_ns;
 	if (e->setup.live) {
 		uint64_t mono = clock_mono_ns();
 		s->wall_start_ns = clock_real_ns() - (mono > s->start_ns ? mono - s->start_ns : 0);
@@ -50,11 +53,21 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 	return s;
 }
 
+/* A snapshot holds whatever was delivered before it was asked for. */
+static void catch_up(struct engine *e)
+{
+	uint64_t until = clock_mono_ns() + CATCH_UP_NS;
+	while (engine_drain(e, CATCH_UP_NS) && clock_mono_ns() < until &&
+	       !atomic_load(&e->stopping))
+		;
+}
+
 void engine_serve_waits(struct engine *e)
 {
 	struct snap_wait *w;
 	while (mailbox_take(e->waits, &w)) {
-		const struct snapshot *s = engine_freeze(e, w->window_ns, 0);
+		catch_up(e);
+		const struct snapshot *s = engine_freeze(e, w->window_ns, w->until_ns);
 		pthread_mutex_lock(&w->lock);
 		w->snapshot = s;
 		w->answered = true;

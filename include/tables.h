@@ -70,16 +70,18 @@ uint32_t tables_frame_count(const struct tables *t);
 
 struct func {
 	module_id module;
-	uint32_t flags; /* FUNC_* */
 	uint64_t start; /* same space as frame.addr; 0 with a name for FRAME_NAMED and inlined-only
 			   functions */
-	uint64_t size;  /* bytes, 0 unknown */
-	str_id raw; /* as the symbol table has it (mangled); "module+0x…" when no symbol covers it
-		     */
-	str_id name;   /* demangled, whole */
-	str_id shown;  /* demangled and folded for the screen */
-	str_id file;   /* declared in, may be 0 */
-	uint32_t line; /* declaration line, 0 unknown */
+	/* A function without a symbol may get its name later: these change together, once. */
+	_Atomic uint32_t flags; /* FUNC_* */
+	_Atomic uint64_t size;  /* bytes, 0 unknown */
+	_Atomic str_id raw;   /* as the symbol table has it (mangled); "module+0x…" when no symbol
+				 covers it */
+	_Atomic str_id name;  /* demangled, whole */
+	_Atomic str_id shown; /* demangled and folded for the screen */
+	/* Where it is declared: 0 until tables_func_declare tells. */
+	_Atomic str_id file;
+	_Atomic uint32_t line;
 };
 enum func_flag {
 	FUNC_KERNEL = 1 << 0,
@@ -93,6 +95,10 @@ func_id
 tables_func(struct tables *t,
 	    const struct func *f); /* identity: (module, start) or, start 0, (module, raw) */
 const struct func *tables_func_get(const struct tables *t, func_id id);
+/* Symbols came late: give the function at @f->start the flags, size and names of @f. Any thread. */
+void tables_func_rename(struct tables *t, func_id id, const struct func *f);
+/* Tell where it is declared, once that is known (symbol tables do not say). Any thread. */
+void tables_func_declare(struct tables *t, func_id id, str_id file, uint32_t line);
 uint32_t tables_func_count(const struct tables *t);
 
 /*

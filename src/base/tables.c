@@ -341,6 +341,31 @@ const struct func *tables_func_get(const struct tables *t, func_id id)
 	return f ? f : &none;
 }
 
+void tables_func_rename(struct tables *t, func_id id, const struct func *f)
+{
+	struct func *e = id ? chunk_get(&t->funcs.entries, id - 1) : NULL;
+
+	if (!e || !e->start || e->start != f->start || e->module != f->module)
+		return; /* without a start the name is the identity */
+	atomic_store_explicit(&e->size, f->size, memory_order_relaxed);
+	atomic_store_explicit(&e->raw, f->raw, memory_order_relaxed);
+	atomic_store_explicit(&e->name, f->name, memory_order_relaxed);
+	atomic_store_explicit(&e->shown, f->shown, memory_order_relaxed);
+	atomic_store_explicit(&e->flags, f->flags, memory_order_release);
+}
+
+void tables_func_declare(struct tables *t, func_id id, str_id file, uint32_t line)
+{
+	struct func *f = id ? chunk_get(&t->funcs.entries, id - 1) : NULL;
+
+	if (!f)
+		return;
+	if (file)
+		atomic_store_explicit(&f->file, file, memory_order_relaxed);
+	if (line)
+		atomic_store_explicit(&f->line, line, memory_order_relaxed);
+}
+
 uint32_t tables_func_count(const struct tables *t)
 {
 	return chunk_len(&t->funcs.entries);

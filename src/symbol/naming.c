@@ -35,6 +35,13 @@ static bool same(const struct naming *n, func_id id, const struct func *f, const
 	       !strcmp(tables_text(n->tables, g->raw), raw);
 }
 
+/* The table knows it already, by its address alone; now it has a symbol. */
+static void rename_late(struct naming *n, func_id id, const struct func *f)
+{
+	if (tables_func_get(n->tables, id)->flags & FUNC_NO_SYMBOL && !(f->flags & FUNC_NO_SYMBOL))
+		tables_func_rename(n->tables, id, f);
+}
+
 func_id naming_func(struct naming *n, struct func *f, const char *raw)
 {
 	uint64_t key = hash_pair(hash_pair(f->module, f->start), hash_bytes(raw, strlen(raw)));
@@ -56,23 +63,24 @@ func_id naming_func(struct naming *n, struct func *f, const char *raw)
 	f->name = tables_strn(n->tables, n->name.buf ? n->name.buf : "", n->name.len);
 	f->shown = tables_strn(n->tables, n->shown.buf ? n->shown.buf : "", n->shown.len);
 	id = tables_func(n->tables, f);
+	if (!id)
+		return 0;
+	rename_late(n, id, f);
 	if (n->known.count >= KNOWN_MAX)
 		map64_clear(&n->known);
-	if (id)
-		(void)map64_put(&n->known, key, id);
+	(void)map64_put(&n->known, key, id);
 	return id;
 }
 
 static func_id line_func(struct naming *n, module_id module, const struct found *found,
 			 const struct found_line *l)
 {
-	struct func f = {
-		.module = module, .start = l->start, .size = l->size, .line = l->decl_line};
+	struct func f = {.module = module, .start = l->start, .size = l->size};
+	const struct func *known;
 	char made_up[320];
 	const char *raw = found_str(found, l->raw);
+	func_id id;
 
-	if (l->decl_file)
-		f.file = tables_str(n->tables, found_str(found, l->decl_file));
 	if (l->no_symbol || !raw[0]) {
 		const struct module *m = tables_module_get(n->tables, module);
 
@@ -83,7 +91,13 @@ static func_id line_func(struct naming *n, module_id module, const struct found 
 	} else if (!l->start) {
 		f.flags |= FUNC_INLINE;
 	}
-	return naming_func(n, &f, raw);
+	id = naming_func(n, &f, raw);
+	known = tables_func_get(n->tables, id);
+	if (id && l->decl_line && !known->line)
+		tables_func_declare(n->tables, id,
+				    tables_str(n->tables, found_str(found, l->decl_file)),
+				    l->decl_line);
+	return id;
 }
 
 void naming_publish(struct naming *n, frame_id frame, module_id module, const struct found *found)

@@ -138,6 +138,18 @@ static void test_funcs(void **state)
 	assert_int_not_equal(named, one);
 	assert_int_equal(tables_func(t, &(struct func){.module = 2, .raw = a}), named);
 	assert_int_not_equal(tables_func(t, &(struct func){.module = 2, .raw = b}), named);
+	/* Symbols came late. */
+	tables_func_rename(
+		t, one, &(struct func){.module = 2, .start = 0x40, .raw = b, .name = b, .size = 8});
+	assert_int_equal(tables_func_get(t, one)->name, b);
+	assert_int_equal(tables_func_get(t, one)->size, 8);
+	tables_func_rename(t, one, &(struct func){.module = 3, .start = 0x40, .raw = a});
+	assert_int_equal(tables_func_get(t, one)->raw, b);
+	/* What DWARF tells later; nothing known takes nothing away. */
+	tables_func_declare(t, one, b, 7);
+	tables_func_declare(t, one, 0, 0);
+	assert_int_equal(tables_func_get(t, one)->file, b);
+	assert_int_equal(tables_func_get(t, one)->line, 7);
 	/* A start equal to a name's id is another function. */
 	assert_int_not_equal(tables_func(t, &(struct func){.module = 2, .start = a}), named);
 }

@@ -217,8 +217,6 @@ void canvas_bar(struct canvas *c, int x, int y, int w, double part, struct pen p
 	if (!(part > 0))
 		return;
 	eighths = (int)((part < 1 ? part : 1) * w * 8 + 0.5);
-	if (eighths == 0)
-		eighths = 1; /* something is there: say so */
 	for (int i = 0; i < w && eighths > 0; i++, eighths -= 8)
 		canvas_put(c, x + i, y, pen, eighths >= 8 ? 0x2588u : 0x2590u - (uint32_t)eighths);
 }

@@ -9,10 +9,23 @@
 #include "view/number.h"
 #include "view/utf8.h"
 
+#define GAP 2
+
 void zone_add(struct ui *ui, struct rect r, enum zone_kind kind, uint32_t what)
 {
 	if (ui->nzones < ZONES_MAX)
 		ui->zones[ui->nzones++] = (struct zone){r, kind, what};
+}
+
+/* Text at the right end of what is left of the line. */
+static void from_right(struct canvas *c, struct rect *r, enum look look, const char *text)
+{
+	int cells = utf8_cells(text, r->w);
+
+	if (cells >= r->w * 2 / 3)
+		return;
+	canvas_text(c, r->x + r->w - cells, r->y, cells, (struct pen){(uint8_t)look, 0}, text);
+	r->w -= cells;
 }
 
 /* What can be said of the row: its hint, or its whole name, place and samples. */
@@ -21,33 +34,33 @@ static void draw_hint(struct ui *ui, const struct page *page, struct rect r)
 	const struct row *row = page_cursor(page);
 	struct canvas *c = &ui->canvas;
 	char text[400], number[NUMBER_TEXT];
-	int x = r.x, room = r.w;
+	uint64_t n;
 
 	if (!row || page->screen->flags & SCREEN_TEXT)
 		return;
 	if (*row->hint) {
-		canvas_text(c, x, r.y, room, (struct pen){LOOK_NOTE, 0}, row->hint);
+		snprintf(text, sizeof text, "%.180s%s%.180s", row->note,
+			 *row->note ? " \xc2\xb7 " : "", row->hint);
+		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, text);
 		return;
 	}
-	if (row->self_samples || row->total_samples) {
-		uint64_t n = page->screen->flags & SCREEN_TOTAL ? row->total_samples
-								: row->self_samples;
-
-		snprintf(text, sizeof text, "  %s samples", number_grouped(number, n));
-		room -= utf8_cells(text, r.w);
-		canvas_text(c, x + room, r.y, r.w, (struct pen){LOOK_DIM, 0}, text);
-	}
-	if (row->key.kind == ROW_LINE || row->key.kind == ROW_INSN)
+	n = page->screen->flags & SCREEN_TOTAL ? row->total_samples : row->self_samples;
+	snprintf(text, sizeof text, "  %s samples", number_grouped(number, n));
+	if (n)
+		from_right(c, &r, LOOK_DIM, text);
+	if (row->key.kind == ROW_LINE || row->key.kind == ROW_INSN) {
+		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, row->note);
 		return;
-	if (*row->file && row->line)
-		snprintf(text, sizeof text, "  %s:%u", row->file, row->line);
-	else
-		snprintf(text, sizeof text, "%s%s", *row->file ? "  " : "", row->file);
-	if (utf8_cells(text, room) < room / 2) {
-		room -= utf8_cells(text, room);
-		canvas_text(c, x + room, r.y, r.w, (struct pen){LOOK_LINE, 0}, text);
 	}
-	canvas_text(c, x, r.y, room, (struct pen){LOOK_NOTE, 0}, row->full);
+	snprintf(text, sizeof text, row->line ? "  %.200s:%u" : "  %.200s", row->file, row->line);
+	if (*row->file)
+		from_right(c, &r, LOOK_LINE, text);
+	r.w -= canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, row->full);
+	if (row->key.kind == ROW_THREAD && *row->module) {
+		snprintf(text, sizeof text, "  in %.300s", row->module);
+		canvas_text(c, page->screen ? c->w - r.w : 0, r.y, r.w, (struct pen){LOOK_DIM, 0},
+			    text);
+	}
 }
 
 static void draw_message(struct ui *ui, struct rect r)
@@ -80,25 +93,27 @@ static int draw_key(struct ui *ui, enum action action, int x, int y)
 	return x - start;
 }
 
-/* The screen's own keys, then those of every screen, as many as fit; help is always there. */
+/* The screen's own keys, then those of every screen, as many as fit; quit and help always. */
 static void draw_keys(struct ui *ui, const struct page *page, struct rect r)
 {
-	static const enum action common[] = {ACTION_SEARCH, ACTION_WINDOW, ACTION_FREEZE,
-					     ACTION_SAVE, ACTION_QUIT};
-	int x = r.x, help = key_cells(ui, ACTION_HELP), end = r.x + r.w - help;
+	static const enum action common[] = {ACTION_SEARCH, ACTION_SAVE, ACTION_WINDOW,
+					     ACTION_FREEZE};
+	int right = key_cells(ui, ACTION_QUIT) + GAP + key_cells(ui, ACTION_HELP);
+	int x = r.x, end = r.x + r.w - right;
 	enum action list[FOOT_MAX + 8];
 	int n = 0;
 
-	for (int i = 0; i < FOOT_MAX && page->screen->foot[i]; i++)
-		list[n++] = page->screen->foot[i];
 	if (ui->depth > 1)
 		list[n++] = ACTION_BACK;
+	for (int i = 0; i < FOOT_MAX && page->screen->foot[i]; i++)
+		list[n++] = page->screen->foot[i];
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
 		list[n++] = common[i];
 	for (int i = 0; i < n; i++)
-		if (x + key_cells(ui, list[i]) + 2 <= end)
-			x += draw_key(ui, list[i], x, r.y) + 2;
-	draw_key(ui, ACTION_HELP, end, r.y);
+		if (x + key_cells(ui, list[i]) + GAP <= end)
+			x += draw_key(ui, list[i], x, r.y) + GAP;
+	x = end + draw_key(ui, ACTION_QUIT, end, r.y) + GAP;
+	draw_key(ui, ACTION_HELP, x, r.y);
 }
 
 void footer_draw(struct ui *ui)

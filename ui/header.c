@@ -92,17 +92,21 @@ static void draw_quality(struct ui *ui, struct rect r)
 	draw_facts(&ui->canvas, facts, n, r);
 }
 
-/* Tabs as wide as they fit: with names and space, tight, or only the one that is shown. */
-static int tabs_cells(const struct ui *ui, int gap)
+/* A tab's name; where space is short the others go by a shorter one. */
+static const char *tab_name(const struct ui *ui, int tab, bool tight)
 {
-	int cells = 0;
+	const struct screen *s = ui->tabs[tab]->screen;
 
-	for (int i = 0; i < ui->ntabs; i++)
-		cells += 1 + (gap > 1) + utf8_cells(ui->tabs[i]->screen->name, 20) + (i ? gap : 0);
-	return cells;
+	return tight && tab != ui->tab && s->brief ? s->brief : s->name;
 }
 
-static int draw_tab(struct ui *ui, int tab, int x, int y, bool space)
+static int tab_cells(const struct ui *ui, int tab, bool tight)
+{
+	return (tab < 9 ? 1 : 0) + (!tight || tab == ui->tab) +
+	       utf8_cells(tab_name(ui, tab, tight), 20);
+}
+
+static int draw_tab(struct ui *ui, int tab, int x, int y, bool tight)
 {
 	struct canvas *c = &ui->canvas;
 	bool on = tab == ui->tab;
@@ -113,18 +117,36 @@ static int draw_tab(struct ui *ui, int tab, int x, int y, bool space)
 		snprintf(number, sizeof number, "%d", tab + 1);
 		x += canvas_text(c, x, y, c->w - x, (struct pen){on ? LOOK_KEY : LOOK_DIM, 0},
 				 number);
-		x += space;
 	}
+	x += !tight || on;
 	x += canvas_text(c, x, y, c->w - x, (struct pen){on ? LOOK_TAB_ON : LOOK_TAB, 0},
-			 ui->tabs[tab]->screen->name);
+			 tab_name(ui, tab, tight));
 	zone_add(ui, (struct rect){start, y, x - start, 1}, ZONE_TAB, (uint32_t)tab);
 	return x - start;
+}
+
+/* Tabs from the first that lets the one shown fit; others that do not fit are left out. */
+static void draw_tab_list(struct ui *ui, struct rect r)
+{
+	int cells = 0, first = 0, x = r.x, gap;
+	bool tight;
+
+	for (int i = 0; i < ui->ntabs; i++)
+		cells += tab_cells(ui, i, false) + (i ? GAP : 0);
+	tight = cells > r.w;
+	gap = tight ? 1 : GAP;
+	cells = 0;
+	for (int i = 0; i <= ui->tab; i++)
+		cells += tab_cells(ui, i, tight) + gap;
+	for (; first < ui->tab && cells - gap > r.w; first++)
+		cells -= tab_cells(ui, first, tight) + gap;
+	for (int i = first; i < ui->ntabs && x + tab_cells(ui, i, tight) <= r.x + r.w; i++)
+		x += draw_tab(ui, i, x, r.y, tight) + gap;
 }
 
 static void draw_tabs(struct ui *ui, struct rect r)
 {
 	const struct page *page = page_now(ui);
-	const struct row *focus = page->answer && page->answer->nrows ? page->answer->rows : NULL;
 	struct facts_state state = {
 		.window_ns = ui->window_ns,
 		.covered_ns = ui->status.covered_ns,
@@ -138,26 +160,9 @@ static void draw_tabs(struct ui *ui, struct rect r)
 				    : "",
 	};
 	struct fact facts[FACTS_MAX];
-	int n = facts_state(&state, facts), cells, x = r.x, left;
+	int n = facts_state(&state, facts), cells = fit_facts(facts, &n, r.w * 2 / 3);
 
-	(void)focus;
-	cells = fit_facts(facts, &n, r.w * 2 / 3);
-	left = r.w - cells - GAP;
-	if (tabs_cells(ui, 2) <= left || tabs_cells(ui, 1) <= left) {
-		int gap = tabs_cells(ui, 2) <= left ? 2 : 1;
-
-		for (int i = 0; i < ui->ntabs; i++)
-			x += draw_tab(ui, i, x, r.y, gap > 1) + gap;
-	} else {
-		x += draw_tab(ui, ui->tab, x, r.y, true) + 1;
-		for (int i = ui->tab + 1; i < ui->ntabs; i++) {
-			int need = 2 + utf8_cells(ui->tabs[i]->screen->name, 20);
-
-			if (x + need > r.x + left)
-				break;
-			x += draw_tab(ui, i, x, r.y, false) + 1;
-		}
-	}
+	draw_tab_list(ui, (struct rect){r.x, r.y, r.w - cells - GAP, 1});
 	draw_facts(&ui->canvas, facts, n, (struct rect){r.x + r.w - cells, r.y, cells, 1});
 }
 
@@ -178,6 +183,11 @@ static void draw_title(struct ui *ui, struct rect r)
 	}
 	if (page->answer && *page->answer->title) {
 		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->answer->title);
+		return;
+	}
+	if (page->flags & QUERY_BOTTOM_UP) {
+		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_VALUE, 0}, "Paths to ");
+		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->about);
 		return;
 	}
 	x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_VALUE, 0}, page->screen->name);

@@ -65,11 +65,12 @@ static void add_columns(const struct page *page, struct strbuf *text)
 		       *c->title                      ? c->title
 		       : c->id == COLUMN_METRIC       ? "metrics"
 		       : c->id == COLUMN_METRIC_TOTAL ? "\xce\xa3metrics"
-						      : "",
+		       : c->id == COLUMN_CELL         ? "numbers"
+						      : "[k] [.]",
 		       16);
 		strbuf_printf(text, "%s\n", c->help);
 	}
-	strbuf_puts(text, "  Dimmed: few samples. Colours of metrics: good, fair, bad by their "
+	strbuf_puts(text, "\nDimmed: few samples. Colours of metrics: good, fair, bad by their "
 			  "thresholds. n/a: not known, and never 0.\n");
 }
 

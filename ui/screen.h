@@ -37,6 +37,7 @@ enum screen_flag {
 struct screen {
 	enum view_kind view;
 	const char *name;  /* on its tab */
+	const char *brief; /* where tabs are tight; NULL: the same */
 	const char *about; /* for the help screen: what one sees here */
 	uint32_t flags;    /* enum screen_flag */
 	enum action foot[FOOT_MAX];

@@ -49,6 +49,7 @@ const struct screen screen_events = {
 const struct screen screen_topdown = {
 	.view = VIEW_TOPDOWN,
 	.name = "Top-down",
+	.brief = "Top",
 	.about =
 		"Where the pipeline's slots go: retiring useful work, lost to bad speculation, starved by "
 		"the front end or held up by the back end, and which functions cause each.",

@@ -21,11 +21,12 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 const struct screen screen_functions = {
 	.view = VIEW_FUNCTIONS,
 	.name = "Functions",
+	.brief = "Funcs",
 	.about =
 		"Where the time goes: one row a function. SELF% is what is spent in the function "
 		"itself, TOTAL% what is spent in it and in everything it calls. Enter shows the call "
 		"paths that lead to the function, and Enter there its source.",
 	.flags = SCREEN_CODE,
-	.foot = {ACTION_ENTER, ACTION_CALLERS, ACTION_SOURCE, ACTION_FILTER, ACTION_EVENTS},
+	.foot = {ACTION_CALLERS, ACTION_SOURCE, ACTION_FILTER, ACTION_EVENTS},
 	.enter = enter,
 };

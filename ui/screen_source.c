@@ -9,7 +9,7 @@
 static void open(struct ui *ui, struct page *page)
 {
 	(void)ui;
-	page->flags |= 0;
+	page->unfold = 0; /* lines open when asked to */
 }
 
 static int index_of(const struct page *page, struct row_key key)

@@ -6,6 +6,7 @@
 const struct screen screen_output = {
 	.view = VIEW_OUTPUT,
 	.name = "Output",
+	.brief = "Out",
 	.about =
 		"What the started command writes, its last lines. The view follows its end while the "
 		"cursor is there.",
@@ -16,6 +17,7 @@ const struct screen screen_output = {
 const struct screen screen_doctor = {
 	.view = VIEW_DOCTOR,
 	.name = "Doctor",
+	.brief = "Doc",
 	.about = "What works on this machine, what does not, why, and what to type to change it.",
 	.flags = SCREEN_TEXT,
 	.foot = {ACTION_REDRAW},

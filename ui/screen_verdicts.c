@@ -25,10 +25,12 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 const struct screen screen_verdicts = {
 	.view = VIEW_VERDICTS,
 	.name = "Verdicts",
+	.brief = "Verdict",
 	.about =
 		"What kind of slowness it is: the function or path, the kind, the numbers behind it, and "
 		"how much faster everything could be at most if it cost nothing. The line below the table "
 		"says what to do next. Nothing is said that the samples do not carry.",
+	.flags = SCREEN_TOTAL,
 	.foot = {ACTION_ENTER, ACTION_SOURCE, ACTION_CALLERS, ACTION_EVENTS},
 	.enter = enter,
 };

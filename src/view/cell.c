@@ -104,7 +104,7 @@ void cell_total_margin(const struct row *row, const struct view_env *env, struct
 
 static void count(struct view_cell *cell, const struct row *row, uint64_t v, int width)
 {
-	if (!is_code(row))
+	if (!is_code(row) || (!v && row->key.kind >= ROW_LINE && row->key.kind <= ROW_INLINE))
 		return;
 	number_grouped(cell->number[0], v);
 	if ((int)strlen(cell->number[0]) > width)
@@ -232,7 +232,8 @@ void cell_cell(const struct row *row, const struct view_env *env, struct view_ce
 	if (!strcmp(c->unit, "ns"))
 		number_ns(cell->number[0], row->cells[env->index]);
 	else
-		number_fixed(cell->number[0], row->cells[env->index], c->decimals);
+		number_fixed(cell->number[0], row->cells[env->index],
+			     row->key.kind == ROW_METRIC && !*c->unit ? 2 : c->decimals);
 	cell_span(cell, isnan(row->cells[env->index]) ? LOOK_DIM : cell_number_look(row),
 		  cell->number[0]);
 }

@@ -10,9 +10,10 @@
 
 #include "utf8.h"
 
-#define GAP     2
-#define BAR_MIN 3
-#define BAR_MAX 12
+#define GAP       2
+#define BAR_MIN   3
+#define BAR_MAX   12
+#define IMPORTANT 150 /* columns kept at least so much do not go while the name can shrink */
 
 static const struct view *const views[VIEW_KINDS] = {
 	[VIEW_FUNCTIONS] = &view_functions, [VIEW_CALLERS] = &view_callers,
@@ -112,6 +113,7 @@ static int collect(const struct view *view, const struct answer *a, uint32_t sor
 			title_of(c, a, k, p[n].title, sizeof p[n].title);
 			title = utf8_cells(p[n].title, c->most);
 			p[n].width = title > c->width ? title : c->width;
+			p[n].least = title > c->least ? title : c->least;
 			p[n].bar = c->flags & COLUMN_HAS_BAR ? BAR_MIN : 0;
 			keep[n] = c->keep == 255 ? 255 : c->keep - (k < 8 ? k : 8);
 			if (sort && p[n].id == sort)
@@ -130,13 +132,16 @@ static int needed(const struct placed *p, int n)
 	return cells;
 }
 
-/* Take cells from columns that can be narrower than preferred; the widest slack first. */
-static bool shrink(struct placed *p, int n, int over)
+/*
+ * Take cells from columns that can be narrower than preferred, @always from the one that always
+ * stays too.
+ */
+static bool shrink(struct placed *p, int n, int over, bool always)
 {
 	for (int i = 0; i < n && over > 0; i++) {
-		int slack = p[i].width - p[i].column->least, take = slack < over ? slack : over;
+		int slack = p[i].width - p[i].least, take = slack < over ? slack : over;
 
-		if (slack > 0 && p[i].column->keep != 255) {
+		if (slack > 0 && (always || p[i].column->keep != 255)) {
 			p[i].width -= take;
 			over -= take;
 		}
@@ -144,23 +149,46 @@ static bool shrink(struct placed *p, int n, int over)
 	return over <= 0;
 }
 
-static int drop_one(struct placed *p, int *keep, int n)
+/* The column that goes next, -1: all that are left stay. */
+static int victim(const int *keep, int n)
 {
-	int victim = -1;
+	int found = -1;
 
 	for (int i = 0; i < n; i++)
-		if (keep[i] != 255 && (victim < 0 || keep[i] <= keep[victim]))
-			victim = i;
-	if (victim < 0)
-		return n;
-	memmove(p + victim, p + victim + 1, sizeof *p * (size_t)(n - victim - 1));
-	memmove(keep + victim, keep + victim + 1, sizeof *keep * (size_t)(n - victim - 1));
-	return n - 1;
+		if (keep[i] != 255 && (found < 0 || keep[i] <= keep[found]))
+			found = i;
+	return found;
+}
+
+/*
+ * Until all fits: first columns shrink, then the unimportant go, then the one that always stays
+ * gives what it can, then the important go.
+ */
+static int squeeze(struct placed *p, int *keep, int n, int width)
+{
+	int over;
+
+	while ((over = needed(p, n) - width) > 0) {
+		int out = victim(keep, n);
+		bool important = out < 0 || keep[out] >= IMPORTANT;
+
+		if (shrink(p, n, over, important) || out < 0)
+			break;
+		memmove(p + out, p + out + 1, sizeof *p * (size_t)(n - out - 1));
+		memmove(keep + out, keep + out + 1, sizeof *keep * (size_t)(n - out - 1));
+		n--;
+		for (int i = 0; i < n; i++) /* those that shrank may have their width back */
+			if (p[i].width < p[i].column->width)
+				p[i].width = p[i].column->width;
+	}
+	return n;
 }
 
 /* Give what is left over: bars first to a comfortable size, then growing columns, then the name. */
 static void spread(struct placed *p, int n, int left)
 {
+	int grower = -1;
+
 	for (int i = 0; i < n && left > 20; i++) {
 		if (p[i].bar) {
 			int more = left / 8 < BAR_MAX - p[i].bar ? left / 8 : BAR_MAX - p[i].bar;
@@ -173,17 +201,18 @@ static void spread(struct placed *p, int n, int left)
 		const struct column *c = p[i].column;
 		int more = c->most - p[i].width;
 
-		if (c->keep != 255 && c->flags & COLUMN_LEFT && more > 0) {
+		if (c->keep != 255 && c->flags & COLUMN_LEFT && !(c->flags & COLUMN_GROWS) &&
+		    more > 0) {
 			more = more < left / 4 ? more : left / 4;
 			p[i].width += more;
 			left -= more;
 		}
 	}
 	for (int i = 0; i < n; i++)
-		if (p[i].column->keep == 255) {
-			p[i].width += left;
-			break;
-		}
+		if (p[i].column->flags & COLUMN_GROWS || (grower < 0 && p[i].column->keep == 255))
+			grower = i;
+	if (grower >= 0)
+		p[grower].width += left;
 }
 
 int view_place(const struct view *view, const struct answer *answer, int width, uint32_t sort,
@@ -192,16 +221,7 @@ int view_place(const struct view *view, const struct answer *answer, int width, 
 	int keep[VIEW_COLUMNS];
 	int n = collect(view, answer, sort, ret, keep), over, x = 0;
 
-	while ((over = needed(ret, n) - width) > 0 && !shrink(ret, n, over)) {
-		int fewer = drop_one(ret, keep, n);
-
-		if (fewer == n) /* only what always stays is left: the first is cut */
-			break;
-		n = fewer;
-		for (int i = 0; i < n; i++) /* those that shrank may have their width back */
-			if (ret[i].width < ret[i].column->width)
-				ret[i].width = ret[i].column->width;
-	}
+	n = squeeze(ret, keep, n, width);
 	over = needed(ret, n) - width;
 	if (over < 0)
 		spread(ret, n, -over);

@@ -53,6 +53,7 @@ enum column_flag {
 	COLUMN_PROCESSES = 1 << 6,   /* only when rows belong to several processes */
 	COLUMN_SPARKS = 1 << 7,      /* only when rows have sparks; width is the spark's */
 	COLUMN_BLOCKS = 1 << 8,      /* only when waiting time is known */
+	COLUMN_GROWS = 1 << 9, /* takes what is left over; else the one that always stays does */
 };
 
 struct column {
@@ -81,7 +82,8 @@ struct placed {
 	const struct column *column;
 	uint32_t id;
 	int index;
-	int x, width; /* of text, bar included */
+	int x, width; /* bar included */
+	int least;    /* narrower it must not be */
 	int bar;      /* cells of the bar, 0 none */
 	char title[34];
 };

@@ -13,6 +13,14 @@
 	{ \
 		COLUMN_CELL, "", 7, 8, 12, keep, COLUMN_EACH_CELL, cell_cell, "as its title says" \
 	}
+/* The name without its remark, which has a column of its own. */
+static void cell_event(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	cell->scrolls = 0;
+	cell_span(cell, row->key.kind == ROW_METRIC ? LOOK_STRONG : cell_name_look(row), row->name);
+}
+
 #define COLUMN_HISTORY(keep) \
 	{ \
 		COLUMN_SPARK, "HISTORY", 8, 16, 16, keep, \
@@ -21,11 +29,12 @@
 	}
 
 static const struct column events_columns[] = {
-	{COLUMN_NAME, "EVENT", 20, 24, 44, 250, COLUMN_LEFT, cell_tree, "event, or derived metric"},
+	{COLUMN_NAME, "EVENT", 20, 24, 44, 255, COLUMN_LEFT, cell_event,
+	 "event, or derived metric"},
 	COLUMN_CELLS(200),
 	COLUMN_HISTORY(60),
-	{COLUMN_DEFAULT, "", 8, 10, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_note,
-	 "why a value is not there"},
+	{COLUMN_DEFAULT, "", 8, 20, 100, 40, COLUMN_LEFT | COLUMN_UNSORTED | COLUMN_GROWS,
+	 cell_note, "why a value is not there"},
 };
 const struct view view_events = {VIEW_EVENTS, events_columns, COUNT(events_columns),
 				 0,           false,          true};
@@ -76,7 +85,7 @@ const struct view view_verdicts = {
 
 static const struct column analysis_columns[] = {
 	COLUMN_CELLS(200),
-	{COLUMN_NAME, "NAME", 20, 28, 255, 255, COLUMN_LEFT, cell_tree, "span, function or edge"},
+	{COLUMN_NAME, "NAME", 20, 28, 255, 255, COLUMN_LEFT, cell_name, "span, function or edge"},
 };
 const struct view view_duration = {
 	VIEW_DURATION, analysis_columns, COUNT(analysis_columns), 0, false, true};

@@ -11,21 +11,21 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define TAB_STOP     8
+#define TAB_NARROW   4 /* where the column is narrower than NARROW */
+#define NARROW       64
 
 static void cell_place(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
 	(void)env;
 	if (row->key.kind == ROW_LINE && row->line)
 		snprintf(cell->number[0], NUMBER_TEXT, "%u", row->line);
-	else if (row->key.kind == ROW_INSN)
-		snprintf(cell->number[0], NUMBER_TEXT, "%llx", (unsigned long long)row->addr);
 	else
 		return;
 	cell_span(cell, row->flags & ROW_CURRENT ? LOOK_STRONG : LOOK_LINE, cell->number[0]);
 }
 
 /* Source text with its tabs set out; what does not fit the buffer is beyond any screen. */
-static const char *untabbed(const char *text, char *buf, size_t size)
+static const char *untabbed(const char *text, char *buf, size_t size, int stop)
 {
 	size_t out = 0;
 	int column = 0;
@@ -35,7 +35,7 @@ static const char *untabbed(const char *text, char *buf, size_t size)
 		return text;
 	while (*text && out + TAB_STOP + 4 < size) {
 		if (*text == '\t') {
-			int n = TAB_STOP - column % TAB_STOP;
+			int n = stop - column % stop;
 
 			memset(buf + out, ' ', (size_t)n);
 			out += (size_t)n;
@@ -61,7 +61,6 @@ static void cell_code(const struct row *row, const struct view_env *env, struct 
 {
 	bool hot = row->self > 0 && !(row->flags & (ROW_DIM | ROW_UNRANKED));
 
-	(void)env;
 	if (row->key.kind == ROW_HEADING || row->key.kind == ROW_TEXT ||
 	    row->key.kind == ROW_REST) {
 		cell_name(row, env, cell);
@@ -79,12 +78,14 @@ static void cell_code(const struct row *row, const struct view_env *env, struct 
 		cell_span(cell, LOOK_INLINE, row->name);
 		break;
 	case ROW_INSN:
-		cell_span(cell, LOOK_DIM, "    ");
+		snprintf(cell->number[0], NUMBER_TEXT, "  %8llx  ", (unsigned long long)row->addr);
+		cell_span(cell, LOOK_LINE, cell->number[0]);
 		cell_span(cell, hot ? LOOK_ASM : LOOK_DIM, row->name);
 		break;
 	default:
 		cell_span(cell, hot ? LOOK_STRONG : LOOK_CODE,
-			  untabbed(row->name, cell->text, sizeof cell->text));
+			  untabbed(row->name, cell->text, sizeof cell->text,
+				   env->width < NARROW ? TAB_NARROW : TAB_STOP));
 	}
 	if (*row->note) {
 		cell_span(cell, LOOK_NOTE, "   ");
@@ -99,9 +100,8 @@ static const struct column source_columns[] = {
 	{COLUMN_SAMPLES, "SAMPLES", 7, 7, 9, 30, COLUMN_UNSORTED, cell_samples,
 	 "samples behind SELF%"},
 	COLUMN_METRICS,
-	{COLUMN_LINE, "LINE", 5, 6, 10, 240, COLUMN_UNSORTED, cell_place,
-	 "line number, or address of the instruction"},
-	{COLUMN_NAME, "SOURCE", 20, 30, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_code,
+	{COLUMN_LINE, "LINE", 5, 5, 7, 240, COLUMN_UNSORTED, cell_place, "line number"},
+	{COLUMN_NAME, "SOURCE", 20, 46, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_code,
 	 "text; \xe2\x96\xb8 has inlined calls or instructions below"},
 };
 

@@ -124,7 +124,7 @@ static void cell_top(const struct row *row, const struct view_env *env, struct v
 static const struct column threads_columns[] = {
 	{COLUMN_PID, "PID", 7, 7, 7, 70, COLUMN_PROCESSES, cell_pid, "process"},
 	{COLUMN_TID, "TID", 7, 7, 7, 130, 0, cell_tid, "thread"},
-	{COLUMN_NAME, "NAME", 15, 16, 28, 240, COLUMN_LEFT, cell_thread_name,
+	{COLUMN_NAME, "NAME", 12, 15, 28, 255, COLUMN_LEFT, cell_thread_name,
 	 "name it gave itself, or of its group"},
 	{COLUMN_CPU, "CPU%", 5, 6, 6, 250, COLUMN_HAS_BAR, cell_cpu,
 	 "CPU time over wall time, as the kernel accounts it"},
@@ -138,7 +138,7 @@ static const struct column threads_columns[] = {
 	{COLUMN_WAITS, "WAITS ON", 8, 10, 20, 80, COLUMN_LEFT, cell_note,
 	 "system call or kernel function it sleeps in"},
 	COLUMN_METRICS,
-	{COLUMN_TOP, "TOP FUNCTION", 14, 16, 255, 255, COLUMN_LEFT, cell_top,
+	{COLUMN_TOP, "TOP FUNCTION", 13, 16, 255, 150, COLUMN_LEFT | COLUMN_GROWS, cell_top,
 	 "where most of its own samples are"},
 };
 

@@ -153,7 +153,7 @@ int batch_run(struct session *s)
 	char text[64];
 	int ended;
 
-	if (!duration && !s->spawn)
+	if (!duration && !s->spawn && !s->options->target.file)
 		duration = DEFAULT_SECONDS * 1000000000ull;
 	if (duration)
 		w.end_ns = s->started_ns + duration;
@@ -166,7 +166,7 @@ int batch_run(struct session *s)
 	if (s->spawn && spawn_ended(s->spawn, &ended) && ended)
 		complain("%s: %s", s->options->target.argv[0],
 			 spawn_status_text(ended, text, sizeof text));
-	if (gone && !source_samples(s)) {
+	if (gone && !s->options->target.file && !source_samples(s)) {
 		complain("%s was gone before any sample was taken", s->target_text);
 		return 1;
 	}

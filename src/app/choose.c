@@ -16,6 +16,7 @@ static const struct attempt {
 	bool wall;                  /* can serve --clock wall */
 	const char *what;
 } attempts[] = {
+	{&source_file, SAMPLER_AUTO, false, true, "the recording"},
 	{&source_perf, SAMPLER_PERF, false, false, "perf"},
 	{&source_perf, SAMPLER_PERF, true, false, "perf without kernel code"},
 	{&source_timer, SAMPLER_TIMER, false, true, "the timer sampler"},
@@ -24,6 +25,8 @@ static const struct attempt {
 
 static bool fits(const struct attempt *a, const struct options *o, int last_rc)
 {
+	if (o->target.file || a->ops == &source_file)
+		return o->target.file && a->ops == &source_file;
 	if (o->sampler != SAMPLER_AUTO && o->sampler != (int)a->serves)
 		return false;
 	if (o->clock == 1 && !a->wall)
@@ -39,6 +42,7 @@ static void refused(struct choice *c, int rc, const struct err *why)
 	if (!c->first_rc)
 		c->first_rc = rc;
 	c->last_rc = rc;
+	c->only = *why;
 	strbuf_printf(&c->reasons, "%s%s: %s", c->reasons.len ? "; " : "", attempts[c->next].what,
 		      why->msg);
 }
@@ -65,6 +69,10 @@ int choose_next(struct choice *c, struct session *s, struct err *err)
 			return rc;
 		}
 		refused(c, rc, &why);
+	}
+	if (s->options->target.file) { /* it speaks for itself */
+		*err = c->only;
+		return c->first_rc;
 	}
 	return err_set(err, c->first_rc ? -c->first_rc : ENOTSUP, "%s",
 		       c->reasons.len ? c->reasons.buf : "no sampler fits these options");

@@ -103,7 +103,10 @@ static void name_target(struct session *s)
 	char label[48];
 	pid_t first = t->npids ? t->pids[0] : t->ntids ? t->tids[0] : 0;
 
-	if (o->demo)
+	if (t->file)
+		snprintf(s->target_text, sizeof s->target_text, "%.90s",
+			 strrchr(t->file, '/') ? strrchr(t->file, '/') + 1 : t->file);
+	else if (o->demo)
 		snprintf(s->target_text, sizeof s->target_text, "%d demo", first);
 	else if (t->argv)
 		snprintf(s->target_text, sizeof s->target_text, "%d %.80s", first,
@@ -138,7 +141,7 @@ static int make_rooms(struct session *s, struct err *err)
 					   .symfs = o->source.symfs,
 					   .no_inline = o->no_inline,
 					   .debuginfod = getenv("DEBUGINFOD_URLS") != NULL,
-					   .live = true,
+					   .live = !o->target.file,
 					   .path_from = o->path_from,
 					   .path_to = o->path_to,
 				   },
@@ -153,7 +156,7 @@ static int make_rooms(struct session *s, struct err *err)
 			.tables = s->tables,
 			.resolver = s->resolver,
 			.symfs = o->source.symfs,
-			.live = true,
+			.live = !o->target.file,
 			.max_frames = o->source.max_stack,
 			.interval_ms = (uint32_t)(o->interval_ns / 1000000),
 			.title = s->title,
@@ -197,7 +200,7 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 		rc = find_user(o, err);
 	if (!rc)
 		rc = start_command(s, err);
-	if (!rc && !s->spawn)
+	if (!rc && !s->spawn && !o->target.file)
 		rc = target_check(&o->target, err);
 	if (rc)
 		return rc;

@@ -16,6 +16,7 @@
 #include "engine.h"
 #include "err.h"
 #include "source.h"
+#include "trace/analyser.h"
 
 #define RATE_DEFAULT_HZ 997
 #define RATE_WARN_HZ    4000
@@ -35,7 +36,6 @@ enum action {
 
 enum sampler_choice { SAMPLER_AUTO, SAMPLER_PERF, SAMPLER_TIMER };
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-enum pattern { PATTERN_AUTO, PATTERN_DURATION, PATTERN_CACHE, PATTERN_EDGE };
 
 /* How -F was given: a number is judged by rate_apply (rate.h). */
 enum rate_kind { RATE_DEFAULT, RATE_NUMBER, RATE_LIMIT, RATE_CONTROL };
@@ -71,11 +71,8 @@ struct options {
 	int color; /* enum color_choice */
 	bool ascii, no_mouse;
 
-	/* Trace analyses. */
-	int pattern; /* enum pattern */
-	bool leaf, leaf_parent;
-	const char *filter, *function, *maps, *chrometracing, *ipc_trending;
-	double ghz;
+	struct analyser_options analysis;
+	int pattern; /* enum pattern, as --pattern fills it */
 	const char *trigger;
 
 	/* From the config file only. */

@@ -35,6 +35,7 @@ struct choice {
 	size_t next; /* the attempt that holds, or the next to try */
 	int first_rc, last_rc;
 	struct strbuf reasons;
+	struct err only; /* the last refusal by itself */
 };
 
 /*

@@ -295,6 +295,21 @@ out:
 	free(line_list);
 }
 
+/* pprof asks for the program of a profile without any mapping; this one answers that there is none.
+ */
+static void emit_no_mapping(struct writer *w)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *list = &mapping;
+
+	mapping.id = 1;
+	mapping.filename = text(w, "[unknown]");
+	mapping.has_functions = true;
+	part.n_mapping = 1;
+	part.mapping = &list;
+	emit(w, &part);
+}
+
 static void emit_mapping(struct writer *w, size_t index)
 {
 	const struct place *p = &w->places.data[index];
@@ -435,6 +450,8 @@ static void write_all(struct writer *w)
 		emit_location(w, i);
 	for (size_t i = 0; i < w->places.len && !w->rc; i++)
 		emit_mapping(w, i);
+	if (!w->places.len)
+		emit_no_mapping(w);
 	emit_texts(w);
 	keep(w, gzip_finish(w->gzip));
 }

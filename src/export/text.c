@@ -104,6 +104,10 @@ static int put_functions(struct text_report *t)
 		"\nFunctions by %s. ± is half of a 95 %% interval; ~ cannot be told apart from "
 		"the row above;\n? fewer than 30 samples, ! fewer than 5.\n\n",
 		sort_word(t->o->sort));
+	if (!first_unranked(t)) {
+		strbuf_puts(&t->b, "No function has 5 samples; see the end.\n");
+		return 0;
+	}
 	put_function_titles(t);
 	return put_function_rows(t, 0, first_unranked(t));
 }

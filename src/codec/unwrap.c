@@ -30,42 +30,55 @@ struct unwrap {
 	bool below_ended, ended;
 };
 
+struct gzip {
+	z_stream z;
+	bool between; /* a member ended: more may follow (RFC 1952) */
+};
+
 static void *gzip_start(void)
 {
-	z_stream *z = calloc(1, sizeof *z);
-	if (z && inflateInit2(z, 15 + 32) != Z_OK) {
-		free(z);
-		z = NULL;
+	struct gzip *g = calloc(1, sizeof *g);
+	if (g && inflateInit2(&g->z, 15 + 32) != Z_OK) {
+		free(g);
+		g = NULL;
 	}
-	return z;
+	return g;
 }
 
 static void gzip_finish(void *state)
 {
-	inflateEnd(state);
-	free(state);
+	struct gzip *g = state;
+	inflateEnd(&g->z);
+	free(g);
 }
 
 static int gzip_decode(void *state, const uint8_t *in, size_t *io_in, uint8_t *out, size_t *io_out,
 		       int last)
 {
-	z_stream *z = state;
-	z->next_in = (Bytef *)(uintptr_t)in;
-	z->avail_in = (uInt)*io_in;
-	z->next_out = out;
-	z->avail_out = (uInt)*io_out;
-	int rc = inflate(z, Z_NO_FLUSH);
-	size_t left = z->avail_in;
-	*io_in -= left;
-	*io_out -= z->avail_out;
-	if (rc == Z_STREAM_END) {
-		/* Members may follow each other (RFC 1952); anything else behind the end is
-		 * ignored. */
-		if (left >= 2 && z->next_in[0] == 0x1f && z->next_in[1] == 0x8b)
-			return inflateReset(z) == Z_OK ? 0 : -EBADMSG;
-		return !left && !last ? (inflateReset(z), 0) : 1;
+	struct gzip *g = state;
+	if (g->between) {
+		bool more = *io_in >= 2 && in[0] == 0x1f && in[1] == 0x8b;
+		if (!more && (last || *io_in >= 2)) {
+			*io_out = 0; /* the end, or bytes behind it that are no member: ignored, as
+					gzip does */
+			return 1;
+		}
+		if (!more) {
+			*io_in = *io_out = 0;
+			return 0;
+		}
+		g->between = false;
+		inflateReset(&g->z);
 	}
-	return rc == Z_OK || rc == Z_BUF_ERROR ? 0 : -EBADMSG;
+	g->z.next_in = (Bytef *)(uintptr_t)in;
+	g->z.avail_in = (uInt)*io_in;
+	g->z.next_out = out;
+	g->z.avail_out = (uInt)*io_out;
+	int rc = inflate(&g->z, Z_NO_FLUSH);
+	*io_in -= g->z.avail_in;
+	*io_out -= g->z.avail_out;
+	g->between = rc == Z_STREAM_END;
+	return rc == Z_OK || rc == Z_BUF_ERROR || rc == Z_STREAM_END ? 0 : -EBADMSG;
 }
 
 struct zstd {
@@ -241,6 +254,7 @@ static ssize_t unwrap_read(struct layer *l, uint8_t *buf, size_t n)
 	struct unwrap *u = l->state;
 	while (!u->ended) {
 		size_t in = u->end - u->pos, out = n;
+		bool was_last = u->below_ended;
 		int rc = u->kind->decode(u->state, u->in + u->pos, &in, buf, &out, u->below_ended);
 		u->pos += in;
 		u->consumed += in;
@@ -254,7 +268,7 @@ static ssize_t unwrap_read(struct layer *l, uint8_t *buf, size_t n)
 			return (ssize_t)out;
 		if (u->ended)
 			break;
-		if (u->below_ended && !in) {
+		if (u->below_ended && !in && was_last) {
 			u->ended = true;
 			if (u->kind->magic_len)
 				snprintf(l->damage, sizeof l->damage,

@@ -181,7 +181,19 @@ static int after_none(struct step *s)
 	return start_over(s->r, s->thread, s->func);
 }
 
-/* Tracing was off: a function that is on the stack is believed, anything else starts over. */
+/* Tracing starts: a function that is on the stack is believed, else nothing is known of the
+ * callers. */
+static int after_start(struct step *s)
+{
+	if (on_top(s->t, s->func))
+		return 0;
+	if (times(s->t, s->func))
+		return pop_to(s->r, s->thread, s->func);
+	int rc = clear(s->r, s->thread);
+	return rc ? rc : push(s->r, s->thread, s->func);
+}
+
+/* Something is missing: a function that is on the stack is believed, anything else starts over. */
 static int after_gap(struct step *s)
 {
 	if (on_top(s->t, s->func))
@@ -208,7 +220,9 @@ int rebuild_step(struct rebuild *r, const struct trace_insn *i, uint32_t func)
 	int rc;
 	if (!t->started)
 		rc = push(r, i->thread, func);
-	else if (i->gap || (i->kind == INSN_START && !called))
+	else if (i->kind == INSN_START && !called)
+		rc = after_start(&s);
+	else if (i->gap)
 		rc = after_gap(&s);
 	else
 		rc = rules[previous](&s);

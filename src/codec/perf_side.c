@@ -42,8 +42,18 @@ static void side_mmap(struct cursor *c, const struct record_layout *l, struct re
 			r->mmap.inode = cursor_u64(&who);
 			r->mmap.inode_generation = cursor_u64(&who);
 		}
-		r->mmap.prot = cursor_u32(c);
-		r->mmap.flags = cursor_u32(c);
+		/* The backport in RHEL 7's 3.10 has no prot and flags: a name stands in their
+		 * place. */
+		const uint8_t *next = c->at;
+		bool named = c->end - c->at >= 4 && (next[0] == '/' || next[0] == '[') && next[1];
+		if (named) {
+			r->mmap.prot = r->header.misc & MISC_MMAP_DATA
+					       ? 1
+					       : 5; /* PROT_READ, PROT_EXEC */
+		} else {
+			r->mmap.prot = cursor_u32(c);
+			r->mmap.flags = cursor_u32(c);
+		}
 	}
 	r->mmap.path = cursor_text(c);
 }

@@ -115,7 +115,9 @@ static struct look look_at(const uint8_t *head, size_t n, bool whole)
 			break;
 		if (len && p[0] != '#') {
 			l.lines++;
-			if (split_count(p, len, &stack, &count, &fraction)) {
+			/* "key: 12" and "key = 12" are some other text */
+			if (split_count(p, len, &stack, &count, &fraction) &&
+			    !strchr(":=", p[stack - 1])) {
 				l.good++;
 				l.stacks += memchr(p, ';', stack) != NULL;
 				l.fractions |= fraction;

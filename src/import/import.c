@@ -44,33 +44,45 @@ static const struct importer_ops *recognise(const uint8_t *head, size_t n)
 	return best;
 }
 
-/* What an unknown file is, where that helps the person. */
-static const char *unknown_kind(const uint8_t *head, size_t n)
+/* Kinds that are recognised but not read, and what to do about them. */
+static const struct {
+	size_t at;
+	const char *magic;
+	const char *what;
+} foreign[] = {
+	{0, "PK\003\004", "a zip archive: unpack it first"},
+	{0, "BZh", "a bzip2 file: unpack it first"},
+	{0, "\177ELF", "a program, not a recording"},
+	{0, "%PDF", "a PDF"},
+	{0, "SIMPLEPERF",
+	 "a simpleperf report file, not perf.data: export it with `report_sample.py`"},
+	{0, "--- heapz", "an old heapz text profile: convert it with `pprof -proto`"},
+	{0, "heap profile:", "an old text heap profile: convert it with `pprof -proto`"},
+	{0, "--- contentionz", "an old text contention profile: convert it with `pprof -proto`"},
+	{0, "--- threadz", "an old threadz text: convert it with `pprof -proto`"},
+	{257, "ustar", "a tar archive: unpack it first"},
+};
+
+static const char *foreign_kind(const uint8_t *head, size_t n)
 {
-	static const struct {
-		const char *magic;
-		size_t len;
-		const char *what;
-	} known[] = {
-		{"PK\003\004", 4, "a zip archive: unpack it first"},
-		{"BZh", 3, "a bzip2 file: unpack it first"},
-		{"\177ELF", 4, "a program, not a recording"},
-		{"%PDF", 4, "a PDF"},
-		{"--- heapz", 9, "an old heapz text profile: convert it with `pprof -proto`"},
-		{"heap profile:", 13, "an old text heap profile: convert it with `pprof -proto`"},
-		{"--- contentionz", 15,
-		 "an old text contention profile: convert it with `pprof -proto`"},
-		{"--- threadz", 11, "an old threadz text: convert it with `pprof -proto`"},
-		{"go test fuzz", 12, "a Go fuzzing seed"},
-	};
 	if (!n)
 		return "empty";
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (n >= known[i].len && !memcmp(head, known[i].magic, known[i].len))
-			return known[i].what;
-	if (n > 262 && !memcmp(head + 257, "ustar", 5))
-		return "a tar archive: unpack it first";
-	return "of no kind known here (perf.data, perf script text, Chrome Trace JSON, pprof, folded stacks)";
+	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+		size_t len = strlen(foreign[i].magic);
+		if (n >= foreign[i].at + len &&
+		    !memcmp(head + foreign[i].at, foreign[i].magic, len))
+			return foreign[i].what;
+	}
+	/* gperftools' CPU profile: words 0, 3, 0, period, 0 of 4 or 8 bytes */
+	static const uint8_t words8[] = {0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0,
+					 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	static const uint8_t words4[] = {0, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0};
+	static const uint8_t words4_old[] = {0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0};
+	if ((n >= sizeof words8 && !memcmp(head, words8, sizeof words8)) ||
+	    (n >= sizeof words4 && !memcmp(head, words4, sizeof words4)) ||
+	    (n >= sizeof words4_old && !memcmp(head, words4_old, sizeof words4_old)))
+		return "an old gperftools CPU profile: convert it with `pprof -proto`";
+	return NULL;
 }
 
 static int file_probe(const struct target *target, const struct source_config *config,
@@ -107,9 +119,13 @@ static int file_open(const struct target *target, const struct source_config *co
 	stream_utf8(s->im.in);
 	const uint8_t *head;
 	size_t n = stream_peek(s->im.in, 64 << 10, &head);
-	s->importer = recognise(head, n);
+	const char *other = foreign_kind(head, n);
+	s->importer = other ? NULL : recognise(head, n);
 	if (!s->importer) {
-		rc = err_set(err, EINVAL, "%s is %s", s->path, unknown_kind(head, n));
+		static const char unknown[] =
+			"of no kind known here (perf.data, perf script text, Chrome Trace "
+			"JSON, pprof, folded stacks)";
+		rc = err_set(err, EINVAL, "%s is %s", s->path, other ? other : unknown);
 		goto fail;
 	}
 	s->im.sink = sink;

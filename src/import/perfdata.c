@@ -440,6 +440,7 @@ static int read_records(struct perfdata *p)
 	int rc = 0;
 	while (!rc) {
 		struct record_header h;
+		uint64_t at = perffile_offset(&p->file);
 		size_t got = perffile_read(&p->file, record, 8);
 		if (!got)
 			return 0;
@@ -447,7 +448,7 @@ static int read_records(struct perfdata *p)
 		if (!whole || perffile_read(&p->file, record + 8, h.size - 8u) != h.size - 8u)
 			return err_set(p->err, EBADMSG,
 				       "the recording is damaged or cut off at byte %llu",
-				       (unsigned long long)perffile_offset(&p->file));
+				       (unsigned long long)at);
 		rc = feed_record(p, record, &h);
 	}
 	return rc;

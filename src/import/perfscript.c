@@ -369,7 +369,7 @@ static int trace_line(struct script *s, const char *line, size_t n)
 /* --- which of the two --- */
 
 struct look {
-	unsigned headers, traced, plain, stacked;
+	unsigned headers, timed, traced, plain, stacked, strange;
 	bool banner;
 };
 
@@ -396,9 +396,13 @@ static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 			continue;
 		}
 		in_sample = false;
-		if (!script_header(line, len, &h))
+		if (!script_header(line, len, &h)) {
+			ret_look->strange += !empty_line(line, len) && !is_error_line(line, len) &&
+					     line[0] != ' ' && line[0] != '\t';
 			continue;
+		}
 		ret_look->headers++;
+		ret_look->timed += h.time_ns != UINT64_MAX;
 		in_sample = true;
 		if (!script_branch(h.rest.s, h.rest.n, &b))
 			continue;
@@ -415,7 +419,13 @@ static int script_recognise(const uint8_t *head, size_t n)
 	if (!n || memchr(head, 0, n < 512 ? n : 512) || head[0] == '{')
 		return 0;
 	look_at(head, n, &look);
-	return look.headers && look.banner ? 95 : look.headers ? 70 : look.banner ? 30 : 0;
+	if (look.banner)
+		return look.headers ? 95 : 30;
+	/* Without perf's banner most lines must make sense, and there must be times or stacks. */
+	if (!look.headers || look.strange > look.headers + look.stacked ||
+	    (!look.timed && !look.stacked))
+		return 0;
+	return 70;
 }
 
 static int script_run(struct import *im, struct err *err)

@@ -242,6 +242,8 @@ static bool header_without_time(const char *line, const char *end, struct script
 	}
 	h->cpu = -1;
 	h->event = last_word(line, colon);
+	if (digit(h->event.s[0]))
+		return false;
 	h->rest = (struct text){colon + 1, (size_t)(end - colon - 1)};
 	return who(line, event.s, h) && h->pid != -1;
 }

@@ -217,6 +217,7 @@ static int start(struct session *s, struct err *err)
 
 	strbuf_init(&choice.reasons);
 	int rc = prepare(s, warning, sizeof warning, err);
+	signals_block(); /* in every thread made from here on, and not in the command made above */
 	if (!rc)
 		rc = choose_next(&choice, s, err);
 	if (!rc)
@@ -346,7 +347,6 @@ int session_run(struct options *o, bool batch)
 	struct err err = {0};
 	int status = 2;
 
-	signals_block();
 	int rc = start(&s, &err);
 	signals_unblock();
 	if (rc)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static int base(const char *variable, const char *below_home, char *ret_path, size_t size)
 {
@@ -37,21 +36,6 @@ static int append(char *path, size_t size, const char *name)
 										 : -ENAMETOOLONG;
 }
 
-/* mkdir -p, private as the specification asks. */
-static int make_dirs(char *path)
-{
-	for (char *p = path + 1; *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		int rc = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-		*p = '/';
-		if (rc)
-			return rc;
-	}
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-}
-
 int places_config(const char *name, char *ret_path, size_t size)
 {
 	int rc = base("XDG_CONFIG_HOME", ".config", ret_path, size);
@@ -63,7 +47,5 @@ int places_state(const char *name, char *ret_path, size_t size)
 {
 	int rc = base("XDG_STATE_HOME", ".local/state", ret_path, size);
 
-	if (!rc)
-		rc = make_dirs(ret_path);
 	return rc ? rc : append(ret_path, size, name);
 }

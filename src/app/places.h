@@ -9,7 +9,8 @@
 /* $XDG_CONFIG_HOME/altpttop/@name, else ~/.config/…; -ENOENT: neither is set. @name "" is the
  * directory. */
 int places_config(const char *name, char *ret_path, size_t size);
-/* $XDG_STATE_HOME/altpttop/@name, else ~/.local/state/…; the directory is made. */
+/* $XDG_STATE_HOME/altpttop/@name, else ~/.local/state/…; whoever writes there makes the
+ * directory. */
 int places_state(const char *name, char *ret_path, size_t size);
 
 #endif

@@ -35,6 +35,18 @@ const char *build_text(struct build *b, const char *fmt, ...)
 	return text ? text : "";
 }
 
+void build_copy(char *to, size_t size, const char *from)
+{
+	size_t n = from ? strnlen(from, size - 1) : 0;
+	/* Cut between characters, not inside one. */
+	if (n == size - 1)
+		while (n && ((unsigned char)from[n] & 0xc0) == 0x80)
+			n--;
+	if (n)
+		memcpy(to, from, n);
+	to[n] = '\0';
+}
+
 bool build_reserve(struct build *b, uint32_t n)
 {
 	uint32_t most = b->q->max_rows ? b->q->max_rows : ANSWER_ROWS_MAX;
@@ -118,7 +130,24 @@ static void choose_event(struct build *b)
 
 static bool whole_target(const struct build *b)
 {
-	return !b->q->task && !b->task_mask && !(b->q->flags & (QUERY_NO_KERNEL | QUERY_NO_USER));
+	return !b->fq.task && !b->task_mask && !(b->q->flags & (QUERY_NO_KERNEL | QUERY_NO_USER));
+}
+
+void build_unsampled(struct build *b, struct row *row)
+{
+	fid_t fid = tables_loc(b->t, FRAME_UNSAMPLED)->lines[0].func;
+	struct fid_text x;
+	double noise = 0;
+	fid_text(b, fid, &x);
+	for (uint32_t i = 0; i < b->nunsampled; i++)
+		noise += b->unsampled[i].noise;
+	row->key = (struct row_key){.kind = ROW_FUNCTION, .a = fid};
+	row->name = x.name;
+	row->full = x.full;
+	row->hint = "CPU time that the kernel accounts to the target and that no sample covered";
+	row->self = row->total = (double)b->unsampled_weight / (double)b->whole;
+	row->self_margin = row->total_margin = noise / (double)b->whole;
+	row->self_weight = row->total_weight = b->unsampled_weight;
 }
 
 static void find_unsampled(struct build *b)
@@ -130,12 +159,12 @@ static void find_unsampled(struct build *b)
 		b->unsampled_weight += b->unsampled[i].weight;
 }
 
-int build_fold(struct build *b)
+int build_fold(struct build *b, task_id task)
 {
 	struct engine *e = b->e;
 	choose_event(b);
 	b->fq = (struct fold_query){
-		.window = b->window, .event = b->event, .flags = b->q->flags, .task = b->q->task};
+		.window = b->window, .event = b->event, .flags = b->q->flags, .task = task};
 	if (b->q->focus.kind == ROW_GROUP && b->q->focus.a)
 		mask_group(b);
 	if (b->failed || flat_build(&e->flat, &e->profile, b->t, &b->fq))

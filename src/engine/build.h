@@ -50,15 +50,18 @@ struct build {
 
 struct view_builder {
 	void (*build)(struct build *b);
-	bool folds; /* needs flat, whole and unsampled to be made first */
+	bool all_threads; /* whatever thread is zoomed into */
 };
 extern const struct view_builder view_builders[VIEW_KINDS]; /* publish.c */
 
 /* build.c */
-int build_fold(struct build *b);        /* fills e->flat, whole, unsampled */
+/* Fills e->flat, whole, unsampled. @task 0: all threads. */
+int build_fold(struct build *b, task_id task);
 struct row *build_row(struct build *b); /* zeroed, texts ""; NULL: full (or failed) */
 const char *build_text(struct build *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3))); /* never NULL */
+/* Copy what fits, whole characters; NULL is "". */
+void build_copy(char *to, size_t size, const char *from);
 /* Make room for at most @n rows (and the rest row). False: no memory. */
 bool build_reserve(struct build *b, uint32_t n);
 void build_want(struct build *b, frame_id frame);
@@ -97,8 +100,18 @@ void rows_mark_ties(struct row *rows, uint32_t n, bool by_total);
 /* status.c */
 void build_status(struct build *b, struct answer_status *s);
 
+/* Fills @row as a function row of [unsampled]. */
+void build_unsampled(struct build *b, struct row *row);
+
 /* View builders. */
 void show_functions(struct build *b);
 void show_modules(struct build *b);
+void show_callers(struct build *b);
+void show_tree(struct build *b);
+void show_threads(struct build *b);
+void show_source(struct build *b);
+void show_events(struct build *b);
+void show_output(struct build *b);
+void show_doctor(struct build *b);
 
 #endif

@@ -148,6 +148,7 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 	*out = (struct sample){
 		.time_ns = s->time_ns,
 		.weight = s->weight,
+		.hits = s->hits ? s->hits : 1,
 		.task = life->task,
 		.cpu = s->cpu,
 		.event = s->event,

@@ -16,8 +16,11 @@
 #define WANT_MAX 4096 /* frames asked for at once, beside those on screen */
 
 const struct view_builder view_builders[VIEW_KINDS] = {
-	[VIEW_FUNCTIONS] = {show_functions, true},
-	[VIEW_MODULES] = {show_modules, true},
+	[VIEW_FUNCTIONS] = {show_functions}, [VIEW_CALLERS] = {show_callers},
+	[VIEW_TREE] = {show_tree},           [VIEW_THREADS] = {show_threads, .all_threads = true},
+	[VIEW_MODULES] = {show_modules},     [VIEW_SOURCE] = {show_source},
+	[VIEW_EVENTS] = {show_events},       [VIEW_OUTPUT] = {show_output},
+	[VIEW_DOCTOR] = {show_doctor},
 };
 
 /* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */
@@ -76,7 +79,8 @@ void engine_publish(struct engine *e, uint64_t now_ns)
 	b.a->query.expanded = NULL;
 	b.a->time_ns = q->until_ns ? q->until_ns : engine_now(e);
 	b.window = profile_window(&e->profile, q->window_ns, q->until_ns, engine_now(e));
-	b.failed = build_fold(&b) != 0;
+	task_id task = view && view->all_threads ? 0 : q->task;
+	b.failed = build_fold(&b, task) != 0;
 	if (!b.failed && view && view->build)
 		view->build(&b);
 	if (!b.failed) {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "engine/build.h"
-#include "profile/snap.h"
 
 /* What a row is sorted by; text columns ask for the name. */
 static double sort_key(const struct build *b, const struct fold_row *r)
@@ -55,23 +54,6 @@ static void fill_function(struct build *b, struct row *row, const struct fold_ro
 	build_shares(b, row, &r->self, &r->total);
 }
 
-static void fill_unsampled(struct build *b, struct row *row)
-{
-	fid_t fid = tables_loc(b->t, FRAME_UNSAMPLED)->lines[0].func;
-	struct fid_text x;
-	double noise = 0;
-	fid_text(b, fid, &x);
-	for (uint32_t i = 0; i < b->nunsampled; i++)
-		noise += b->unsampled[i].noise;
-	row->key = (struct row_key){.kind = ROW_FUNCTION, .a = fid};
-	row->name = x.name;
-	row->full = x.full;
-	row->hint = "CPU time that the kernel accounts to the target and that no sample covered";
-	row->self = row->total = (double)b->unsampled_weight / (double)b->whole;
-	row->self_margin = row->total_margin = noise / (double)b->whole;
-	row->self_weight = row->total_weight = b->unsampled_weight;
-}
-
 /* "… 1,204 more" with their share of self. */
 static void fill_rest(struct build *b, const struct candidate *c, uint32_t from, uint32_t n)
 {
@@ -99,7 +81,7 @@ static void emit(struct build *b, struct candidate *c, uint32_t n, fill_fn fill)
 	for (uint32_t i = 0; i < n && i < b->max_rows; i++) {
 		struct row *row = build_row(b);
 		if (c[i].index == UINT32_MAX)
-			fill_unsampled(b, row);
+			build_unsampled(b, row);
 		else
 			fill(b, row, &b->e->rows.data[c[i].index]);
 	}

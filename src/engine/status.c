@@ -17,14 +17,6 @@
 
 #define SECOND_NS 1000000000ull
 
-static void copy(char *to, size_t size, const char *from)
-{
-	size_t n = from ? strnlen(from, size - 1) : 0;
-	if (n)
-		memcpy(to, from, n);
-	to[n] = '\0';
-}
-
 static uint64_t read_rss(void)
 {
 	char text[64] = "";
@@ -163,7 +155,7 @@ static void fill_source(const struct engine *e, struct answer_status *s)
 	const struct source_status *x = e->ops->status(e->source);
 	if (!x)
 		return;
-	copy(s->arrangement, sizeof s->arrangement, x->arrangement);
+	build_copy(s->arrangement, sizeof s->arrangement, x->arrangement);
 	s->threads = atomic_load_explicit(&x->threads, memory_order_relaxed);
 	s->unwatched = atomic_load_explicit(&x->unwatched, memory_order_relaxed);
 	s->asked_hz = atomic_load_explicit(&x->asked_hz, memory_order_relaxed);
@@ -192,12 +184,12 @@ void build_status(struct build *b, struct answer_status *s)
 
 	look_at_ourselves(e);
 	profile_tally(p, &b->window, &tally);
-	copy(s->target, sizeof s->target, e->setup.target_text);
-	copy(s->where, sizeof s->where, e->setup.where);
-	copy(s->event_set, sizeof s->event_set,
-	     e->setup.event_set ? e->setup.event_set
-	     : b->desc          ? b->desc->name
-				: "");
+	build_copy(s->target, sizeof s->target, e->setup.target_text);
+	build_copy(s->where, sizeof s->where, e->setup.where);
+	build_copy(s->event_set, sizeof s->event_set,
+		   e->setup.event_set ? e->setup.event_set
+		   : b->desc          ? b->desc->name
+				      : "");
 	fill_source(e, s);
 	fill_use(b, s, &tally);
 	fill_quality(b, s, &tally);
@@ -213,5 +205,5 @@ void build_status(struct build *b, struct answer_status *s)
 	s->finished = e->said_finished;
 	s->recording = !e->setup.live;
 	s->progress = progress_of(e);
-	copy(s->say, sizeof s->say, e->say);
+	build_copy(s->say, sizeof s->say, e->say);
 }

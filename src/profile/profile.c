@@ -131,19 +131,19 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 			 .task = s->task,
 			 .event = s->event,
 			 .flags = blocked ? CELL_BLOCKED : 0,
-			 .samples = 1,
+			 .samples = s->hits,
 			 .weight = s->weight,
-			 .weight_sq = (double)s->weight * (double)s->weight};
+			 .weight_sq = (double)s->weight * (double)s->weight / (double)s->hits};
 	if (cells_add(&p->open, &c))
 		p->overflowed++;
 	add_values(p, s, c.node, values);
 
 	struct tally *t = &p->open_tally;
-	t->samples++;
-	t->stacks++;
-	t->cut[s->cut < CUT_REASONS ? s->cut : CUT_NONE]++;
+	t->samples += s->hits;
+	t->stacks += s->hits;
+	t->cut[s->cut < CUT_REASONS ? s->cut : CUT_NONE] += s->hits;
 	if (s->flags & SAMPLE_STITCHED)
-		t->stitched++;
+		t->stitched += s->hits;
 	if (!blocked && s->event < EVENT_MAX && p->events_on_cpu >> s->event & 1) {
 		t->cpu_ns += s->weight;
 		ledger_sampled(&p->ledger, s->process, s->weight);

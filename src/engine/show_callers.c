@@ -1,0 +1,85 @@
+/*
+ * show_callers: who calls the focused function, and what it calls.
+ *
+ * Engine thread. Callers come first, the heaviest nearest to the function, then the function
+ * itself, then its callees by falling weight.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/build.h"
+
+static bool shown(struct build *b, const struct fold_row *r)
+{
+	return (r->total.samples || r->total.weight) && fid_matches(b, r->fid);
+}
+
+static uint32_t list(struct build *b, const struct fold_rows *rows, struct candidate *c,
+		     bool reverse)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < rows->len; i++) {
+		const struct fold_row *r = &rows->data[i];
+		if (shown(b, r))
+			c[n++] = (struct candidate){.index = i,
+						    .key = (double)r->total.weight,
+						    .second = (double)r->self.weight};
+	}
+	candidates_sort(c, n, reverse);
+	return n;
+}
+
+static void fill(struct build *b, struct row *row, enum row_kind kind, const struct fold_row *r)
+{
+	struct fid_text x;
+	fid_text(b, r->fid, &x);
+	row->key = (struct row_key){.kind = kind, .a = r->fid};
+	row->flags = x.flags;
+	row->name = x.name;
+	row->full = x.full;
+	row->module = x.module;
+	row->file = x.file;
+	row->line = x.line;
+	row->addr = x.addr;
+	build_shares(b, row, &r->self, &r->total);
+	/* Over an edge what counts is all that flows. */
+	row->flags &= ~(uint32_t)(ROW_UNRANKED | ROW_LOW | ROW_DIM);
+	row->flags |= confidence_flags(confidence_effective(r->total.weight, r->total.weight_sq));
+}
+
+void show_callers(struct build *b)
+{
+	struct fold_edges *e = &b->e->edges;
+	fid_t focus = fid_settle(b, b->q->focus.a);
+
+	if (!b->q->focus.kind) {
+		snprintf(b->a->note, sizeof b->a->note, "no function is selected");
+		return;
+	}
+	if (fold_edges(e, &b->e->flat, b->t, b->q->flags, focus)) {
+		b->failed = true;
+		return;
+	}
+	struct candidate *up = malloc((e->callers.len + 1) * sizeof *up);
+	struct candidate *down = malloc((e->callees.len + 1) * sizeof *down);
+	if (!up || !down) {
+		b->failed = true;
+		goto out;
+	}
+	uint32_t nup = list(b, &e->callers, up, true), ndown = list(b, &e->callees, down, false);
+	if (!build_reserve(b, nup + 1 + ndown))
+		goto out;
+	/* Where the cap cuts, the lightest callers go first. */
+	uint32_t most = b->max_rows / 2, skip = nup > most ? nup - most : 0;
+	for (uint32_t i = skip; i < nup; i++)
+		fill(b, build_row(b), ROW_CALLER, &e->callers.data[up[i].index]);
+	b->a->focus_row = b->nrows;
+	fill(b, build_row(b), ROW_SELF, &e->focus);
+	for (uint32_t i = 0; i < ndown && b->nrows < b->max_rows; i++)
+		fill(b, build_row(b), ROW_CALLEE, &e->callees.data[down[i].index]);
+	if (!e->focus.total.samples)
+		snprintf(b->a->note, sizeof b->a->note, "no samples of it in this window");
+out:
+	free(up);
+	free(down);
+}

@@ -1,0 +1,267 @@
+/*
+ * calltree: lazily opened trees of call paths.
+ *
+ * Engine thread. Opening a node lists the places one step further (callees or callers), sorts them
+ * by function and makes one child of each run.
+ */
+#include "profile/calltree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "profile/fold.h"
+
+/* A place one step further, with the function it is in. */
+struct step {
+	fid_t fid;
+	struct tree_place place;
+};
+struct steps {
+	VEC(struct step)
+};
+
+static bool bottom_up(const struct calltree *c)
+{
+	return c->flags & QUERY_BOTTOM_UP;
+}
+
+static void push_step(struct calltree *c, struct steps *s, uint32_t node, uint32_t k,
+		      uint32_t origin)
+{
+	struct chain chain;
+	chain_get(&chain, c->tables, c->flat->nodes[node].frame, c->flags);
+	if (k >= chain.n) /* resolved anew since: its outermost will do */
+		k = chain.n - 1;
+	struct step step = {.fid = chain.lines[k].func, .place = {node, k, origin}};
+	if (vec_push(s, step))
+		c->failed = true;
+}
+
+static uint32_t chain_length(const struct calltree *c, uint32_t node)
+{
+	struct chain chain;
+	chain_get(&chain, c->tables, c->flat->nodes[node].frame, c->flags);
+	return chain.n;
+}
+
+static void push_outermost(struct calltree *c, struct steps *s, uint32_t node)
+{
+	push_step(c, s, node, chain_length(c, node) - 1, 0);
+}
+
+static void push_callees(struct calltree *c, struct steps *s, const struct tree_place *p)
+{
+	const struct flat *f = c->flat;
+	if (p->k > 0) {
+		push_step(c, s, p->node, p->k - 1, 0);
+		return;
+	}
+	for (uint32_t i = p->node + 1; i < f->nodes[p->node].end; i = f->nodes[i].end)
+		push_outermost(c, s, i);
+}
+
+bool calltree_caller(const struct calltree *c, uint32_t node, uint32_t k, uint32_t *ret_node,
+		     uint32_t *ret_k)
+{
+	if (k + 1 < chain_length(c, node)) {
+		*ret_node = node;
+		*ret_k = k + 1;
+		return true;
+	}
+	uint32_t parent = c->flat->nodes[node].parent;
+	if (parent == FLAT_NONE)
+		return false;
+	*ret_node = parent;
+	*ret_k = 0;
+	return true;
+}
+
+static void push_caller(struct calltree *c, struct steps *s, const struct tree_place *p)
+{
+	uint32_t node, k;
+	if (calltree_caller(c, p->node, p->k, &node, &k))
+		push_step(c, s, node, k, p->origin);
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+	if (x->fid != y->fid)
+		return x->fid < y->fid ? -1 : 1;
+	return x->place.node < y->place.node ? -1 : x->place.node > y->place.node;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct tree_node *x = a, *y = b;
+	if (x->total.weight != y->total.weight)
+		return x->total.weight > y->total.weight ? -1 : 1;
+	return x->fid < y->fid ? -1 : x->fid > y->fid;
+}
+
+static void add_place(struct calltree *c, struct tree_node *n, const struct tree_place *p,
+		      uint64_t *heaviest)
+{
+	const struct flat_node *at = &c->flat->nodes[p->node];
+	const struct sums *total = &at->total;
+	if (bottom_up(c)) {
+		total = &c->origins.data[p->origin].total;
+		sums_add(&n->self, &c->origins.data[p->origin].self);
+	} else if (p->k == 0) {
+		sums_add(&n->self, &at->self);
+	}
+	sums_add(&n->total, total);
+	if (total->weight >= *heaviest) {
+		*heaviest = total->weight;
+		n->node = p->node;
+		n->k = p->k;
+		n->inlined = p->k + 1 < chain_length(c, p->node);
+	}
+	if (vec_push(&c->places, *p))
+		c->failed = true;
+	else
+		n->nplaces++;
+}
+
+/* One child a run of steps in the same function. */
+static void make_children(struct calltree *c, uint32_t parent, struct steps *s)
+{
+	uint32_t first = (uint32_t)c->nodes.len;
+	uint64_t hash = c->nodes.data[parent].hash;
+
+	if (s->len)
+		qsort(s->data, s->len, sizeof *s->data, compare_steps);
+	for (size_t i = 0; i < s->len && !c->failed;) {
+		struct tree_node n = {.fid = s->data[i].fid,
+				      .hash = hash_pair(hash, s->data[i].fid),
+				      .places = (uint32_t)c->places.len};
+		uint64_t heaviest = 0;
+		for (; i < s->len && s->data[i].fid == n.fid; i++)
+			add_place(c, &n, &s->data[i].place, &heaviest);
+		if (vec_push(&c->nodes, n))
+			c->failed = true;
+	}
+	struct tree_node *p = &c->nodes.data[parent];
+	p->children = first;
+	p->nchildren = (uint32_t)c->nodes.len - first;
+	if (p->nchildren)
+		qsort(c->nodes.data + first, p->nchildren, sizeof *c->nodes.data, compare_nodes);
+}
+
+void calltree_open(struct calltree *c, uint32_t node)
+{
+	struct steps s = {0};
+	if (c->nodes.data[node].opened)
+		return;
+	c->nodes.data[node].opened = true;
+	uint32_t first = c->nodes.data[node].places;
+	if (node == CALLTREE_ROOT && !bottom_up(c)) {
+		for (uint32_t i = 0; i < c->flat->n; i = c->flat->nodes[i].end)
+			push_outermost(c, &s, i);
+	} else if (node == CALLTREE_ROOT) {
+		for (uint32_t i = 0; i < c->nodes.data[node].nplaces; i++) {
+			const struct tree_place *p = &c->places.data[first + i];
+			const struct sums *total = &c->origins.data[p->origin].total;
+			if (total->samples || total->weight) /* recursion took all of it */
+				push_step(c, &s, p->node, p->k, p->origin);
+		}
+	} else {
+		for (uint32_t i = 0; i < c->nodes.data[node].nplaces; i++) {
+			struct tree_place p = c->places.data[first + i];
+			if (bottom_up(c))
+				push_caller(c, &s, &p);
+			else
+				push_callees(c, &s, &p);
+		}
+	}
+	make_children(c, node, &s);
+	vec_fini(&s);
+}
+
+static void push_origin(struct calltree *c, uint32_t node, uint32_t k, const struct sums *total,
+			const struct sums *self)
+{
+	struct tree_place p = {node, k, (uint32_t)c->origins.len};
+	struct tree_origin o = {.self = *self, .total = *total};
+	if (vec_push(&c->origins, o) || vec_push(&c->places, p))
+		c->failed = true;
+}
+
+struct seeking {
+	struct calltree *c;
+	fid_t focus;
+	struct {
+		VEC(uint32_t)
+	} open; /* origins on the path */
+};
+
+/* What a deeper occurrence takes, its caller's no longer has: each sample starts once. */
+static void seek_enter(void *ctx, struct visit *path, uint32_t depth)
+{
+	struct seeking *s = ctx;
+	struct calltree *c = s->c;
+	const struct visit *v = &path[depth - 1];
+	static const struct sums none;
+	if (v->fid != s->focus)
+		return;
+	const struct flat_node *n = &c->flat->nodes[v->node];
+	if (s->open.len) {
+		struct sums *up = &c->origins.data[s->open.data[s->open.len - 1]].total;
+		up->samples -= n->total.samples;
+		up->weight -= n->total.weight;
+		up->weight_sq -= n->total.weight_sq;
+	}
+	if (vec_push(&s->open, (uint32_t)c->origins.len))
+		c->failed = true;
+	push_origin(c, v->node, v->k, &n->total, v->k == 0 ? &n->self : &none);
+}
+
+static void seek_leave(void *ctx, struct visit *path, uint32_t depth)
+{
+	struct seeking *s = ctx;
+	if (path[depth - 1].fid == s->focus && s->open.len)
+		s->open.len--;
+}
+
+static void find_origins(struct calltree *c, fid_t focus)
+{
+	if (!focus) {
+		for (uint32_t i = 0; i < c->flat->n; i++) {
+			const struct flat_node *n = &c->flat->nodes[i];
+			if (n->self.samples || n->self.weight)
+				push_origin(c, i, 0, &n->self, &n->self);
+		}
+		return;
+	}
+	struct seeking s = {.c = c, .focus = focus};
+	if (fold_walk(c->flat, c->tables, c->flags, &(struct visitor){seek_enter, seek_leave, &s}))
+		c->failed = true;
+	vec_fini(&s.open);
+}
+
+int calltree_init(struct calltree *c, const struct flat *f, const struct tables *t, uint32_t flags,
+		  fid_t focus)
+{
+	*c = (struct calltree){.flat = f, .tables = t, .flags = flags};
+	struct tree_node root = {.total = f->all, .node = FLAT_NONE};
+	if (vec_push(&c->nodes, root))
+		return -ENOMEM;
+	if (!bottom_up(c))
+		return 0;
+	find_origins(c, focus);
+	struct tree_node *r = &c->nodes.data[CALLTREE_ROOT];
+	r->nplaces = (uint32_t)c->places.len;
+	r->total = (struct sums){0};
+	for (size_t i = 0; i < c->origins.len; i++)
+		sums_add(&r->total, &c->origins.data[i].total);
+	return c->failed ? -ENOMEM : 0;
+}
+
+void calltree_fini(struct calltree *c)
+{
+	vec_fini(&c->nodes);
+	vec_fini(&c->places);
+	vec_fini(&c->origins);
+}

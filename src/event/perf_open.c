@@ -2,8 +2,8 @@
  * perf_open: the system call, and telling apart why it was refused.
  *
  * EACCES and EPERM have several causes (paranoid level, someone else's process, a seccomp filter, a
- * missing capability); trying a harmless event on ourselves and reading the sysctls tells which. Any
- * thread.
+ * missing capability); trying a harmless event on ourselves and reading the sysctls tells which.
+ * Any thread.
  */
 #include "event/perf_open.h"
 
@@ -17,8 +17,7 @@
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	      unsigned long flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group,
-			  flags | PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -114,9 +113,7 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 	switch (-rc) {
 	case EACCES:
 	case EPERM: return explain_denied(rc, name, pid, cpu, err);
-	case ENOSYS:
-		permit_read(&p);
-		return explain_machine(rc, &p, err);
+	case ENOSYS: permit_read(&p); return explain_machine(rc, &p, err);
 	case ESRCH: return err_set(err, ESRCH, "there is no thread %d (ESRCH)", pid);
 	case EMFILE:
 		permit_read(&p);
@@ -131,8 +128,9 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 			       "fs.file-max=1000000");
 	case ENOENT:
 	case ENODEV:
-		return err_set(err, -rc, "%s is not counted by this machine (%s); see --list-events",
-			       name, strerrorname_np(-rc));
+		return err_set(err, -rc,
+			       "%s is not counted by this machine (%s); see --list-events", name,
+			       strerrorname_np(-rc));
 	case EOPNOTSUPP:
 		return err_set(err, -rc,
 			       "%s cannot be sampled here (EOPNOTSUPP): its counter raises no "
@@ -154,8 +152,11 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 int perf_open_fit(struct perf_event_attr *attr)
 {
 	for (int step = 0;; step++) {
-		int fd = perf_open(attr, 0, -1, -1, 0);
+		struct perf_event_attr quiet = *attr;
+		int fd;
 
+		quiet.disabled = 1;
+		fd = perf_open(&quiet, 0, -1, -1, 0);
 		if (fd >= 0) {
 			close(fd);
 			return 0;

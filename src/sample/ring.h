@@ -18,10 +18,10 @@ struct perf_event_mmap_page;
 struct ring {
 	struct perf_event_mmap_page *meta;
 	uint8_t *data;
-	size_t size; /* of data, a power of two */
-	uint64_t head; /* as last read from the kernel */
-	uint64_t seen; /* next record to be handed out */
-	uint64_t tail; /* as last given back */
+	size_t size;      /* of data, a power of two */
+	uint64_t head;    /* as last read from the kernel */
+	uint64_t seen;    /* next record to be handed out */
+	uint64_t tail;    /* as last given back */
 	uint64_t *bounce; /* 64 KiB, made at the first wrap */
 	bool mapped;
 };

@@ -1,0 +1,178 @@
+/*
+ * plan: fills perf_event_attr from names, rates and permissions.
+ *
+ * Clock events get a fixed period in nanoseconds (the kernel would turn a frequency into one, the
+ * same everywhere); other events are given a frequency unless a period was asked for. Pure but for
+ * plan_add_side, which tries what this kernel knows. Source thread.
+ */
+#include "sample/plan.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "event/perf_open.h"
+
+#define NS_PER_S 1000000000ULL
+
+/* General registers and the instruction pointer, as unwinding needs them: PERF_REG_*. */
+#if defined(__x86_64__)
+#define REGS_USER 0xff01ffULL /* AX…IP, R8…R15 */
+#elif defined(__aarch64__)
+#define REGS_USER 0x1ffffffffULL /* X0…X29, LR, SP, PC */
+#else
+#define REGS_USER 0ULL
+#endif
+
+#define COMMON_FIELDS \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU)
+
+const struct record_layout plan_common = {
+	.sample_type = FIELD_IDENTIFIER | FIELD_IP | FIELD_TID | FIELD_TIME | FIELD_CPU,
+	.sample_id_all = true,
+};
+
+static void attr_common(struct perf_event_attr *a, const struct event_spec *spec,
+			const struct plan_setup *setup)
+{
+	*a = (struct perf_event_attr){
+		.type = spec->type,
+		.size = sizeof *a,
+		.config = spec->config,
+		.config1 = spec->config1,
+		.config2 = spec->config2,
+		.bp_type = spec->bp_type,
+		.precise_ip = spec->precise & 3,
+		.exclude_user = spec->exclude_user || setup->no_user,
+		.exclude_kernel = spec->exclude_kernel || setup->no_kernel ||
+				  !setup->kernel_allowed,
+		.exclude_hv = spec->exclude_hv || !setup->kernel_allowed,
+		.exclude_host = spec->exclude_host,
+		.exclude_guest = spec->exclude_guest,
+		.exclude_idle = setup->cpu_wide,
+		.inherit = setup->inherit && !setup->cpu_wide,
+		.sample_type = COMMON_FIELDS,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+}
+
+uint64_t plan_period_ns(const struct plan_setup *setup)
+{
+	if (setup->period)
+		return setup->period;
+	return NS_PER_S / (setup->rate_hz ? setup->rate_hz : 1);
+}
+
+static void attr_period(struct plan_event *e, const struct plan_setup *setup)
+{
+	e->jitter = !setup->period;
+	if (setup->period || e->spec.clock) {
+		e->attr.sample_period = plan_period_ns(setup);
+	} else {
+		e->attr.freq = 1;
+		e->attr.sample_freq = setup->rate_hz ? setup->rate_hz : 1;
+	}
+}
+
+/* Kernel-made chains and what unwinding by CFI needs, as --call-graph asks. */
+static void attr_stacks(struct perf_event_attr *a, const struct plan_setup *setup)
+{
+	if (setup->call_graph == CALL_GRAPH_NONE)
+		return;
+	a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	a->exclude_callchain_kernel = a->exclude_kernel;
+	a->exclude_callchain_user = setup->no_user || setup->call_graph == CALL_GRAPH_DWARF;
+	a->sample_max_stack = (uint16_t)setup->max_stack;
+	if (setup->no_user || setup->call_graph == CALL_GRAPH_FP || !setup->stack_bytes ||
+	    !REGS_USER)
+		return;
+	a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	a->sample_regs_user = REGS_USER;
+	a->sample_stack_user = setup->stack_bytes & ~7U;
+	if (a->sample_stack_user > PLAN_DUMP_MAX)
+		a->sample_stack_user = PLAN_DUMP_MAX;
+}
+
+static void layout_of(struct plan_event *e)
+{
+	e->layout = (struct record_layout){
+		.sample_type = e->attr.sample_type,
+		.read_format = e->attr.read_format,
+		.branch_type = e->attr.branch_sample_type,
+		.regs_user = e->attr.sample_regs_user,
+		.sample_id_all = true,
+	};
+}
+
+int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
+	     const struct plan_setup *setup)
+{
+	struct plan_event *e = &p->e[p->n];
+
+	if (p->n == PLAN_MAX)
+		return -E2BIG;
+	*e = (struct plan_event){.spec = *spec, .index = index, .leader = (uint16_t)p->n};
+	attr_common(&e->attr, spec, setup);
+	attr_period(e, setup);
+	attr_stacks(&e->attr, setup);
+	e->attr.sample_type |= PERF_SAMPLE_PERIOD;
+	if (setup->count_exits && spec->clock && e->attr.inherit) {
+		e->attr.inherit_stat = 1;
+		e->attr.read_format = PERF_FORMAT_ID;
+	}
+	layout_of(e);
+	p->inherit = setup->inherit;
+	p->n++;
+	return 0;
+}
+
+static void attr_side(struct perf_event_attr *a, const struct plan_setup *setup)
+{
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 1;
+	a->ksymbol = setup->cpu_wide;
+}
+
+int plan_add_side(struct plan *p, const struct plan_setup *setup)
+{
+	static const struct event_spec dummy = {
+		.name = "dummy",
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	struct plan_event *e = &p->e[p->n];
+
+	if (p->n == PLAN_MAX)
+		return -E2BIG;
+	*e = (struct plan_event){.spec = dummy, .index = PLAN_SIDE, .leader = (uint16_t)p->n};
+	attr_common(&e->attr, &dummy, setup);
+	e->attr.exclude_kernel = e->attr.exclude_hv = !setup->kernel_allowed;
+	e->attr.exclude_user = e->attr.exclude_idle = 0;
+	attr_side(&e->attr, setup);
+	layout_of(e);
+	p->inherit = setup->inherit;
+	p->n++;
+	return perf_open_fit(&e->attr);
+}
+
+int plan_fold_side(struct plan *p, const struct plan_setup *setup)
+{
+	attr_side(&p->e[0].attr, setup);
+	return perf_open_fit(&p->e[0].attr);
+}
+
+void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr *ret_attr)
+{
+	/* Multiples of the golden ratio, modulo 1, fill an interval evenly however many there are.
+	 */
+	uint32_t spread = (seat + 1) * 2654435769U;
+	double factor = 1 + ((double)spread / UINT32_MAX - 0.5) * 0.04;
+
+	*ret_attr = e->attr;
+	if (!e->jitter || !e->attr.sample_period)
+		return;
+	ret_attr->sample_period = (uint64_t)((double)e->attr.sample_period * factor);
+	if (!ret_attr->sample_period)
+		ret_attr->sample_period = 1;
+}

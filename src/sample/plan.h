@@ -1,0 +1,73 @@
+/*
+ * plan: the events that are opened for each thread and CPU, as perf_event_open(2) takes them.
+ *
+ * Plain data, made from what the user asked for and what this machine allows. All plans share the
+ * leading fields of their records (id, ip, tid, time) and the trailing ones, so that rings can hold
+ * records of several plans at once: plan_common.
+ */
+#ifndef ALTPTTOP_PLAN_H
+#define ALTPTTOP_PLAN_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codec/perf_record.h"
+#include "event/spec.h"
+#include "source.h"
+
+#define PLAN_MAX        32
+#define PLAN_SIDE       UINT16_MAX /* index of an event that only brings side-band records */
+#define PLAN_DUMP_MAX   65528      /* what perf_event_open takes */
+#define PLAN_DUMP_START 16384      /* where an adapting dump size starts */
+
+struct plan_event {
+	struct event_spec spec;
+	struct perf_event_attr attr;
+	struct record_layout layout;
+	uint16_t index;  /* in the profile's event list, or PLAN_SIDE */
+	uint16_t leader; /* place in the plan of its group's leader */
+	bool jitter;     /* the period may differ a little from CPU to CPU */
+};
+
+struct plan {
+	struct plan_event e[PLAN_MAX];
+	uint32_t n;
+	bool inherit; /* children and new threads are watched too */
+};
+
+/* What decides how the events of a source are opened; changes while it runs. */
+struct plan_setup {
+	uint32_t rate_hz;
+	uint64_t period; /* -c; 0: by rate */
+	enum call_graph call_graph;
+	uint32_t stack_bytes; /* of a dump; 0 none */
+	uint32_t max_stack;   /* frames of a kernel-made chain; 0: the kernel's default */
+	bool no_kernel, no_user;
+	bool kernel_allowed;
+	bool cpu_wide; /* events of whole CPUs: idle is left out, nothing is inherited */
+	bool inherit;
+	bool count_exits; /* a record of the CPU time of each thread that ends */
+};
+
+extern const struct record_layout plan_common; /* what every record of every plan begins with */
+
+/* One sampling event alone in its group. @index: its place in the profile's event list. */
+int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
+	     const struct plan_setup *setup);
+/* An event that brings only mappings, names, births and ends. -errno: not even that is allowed. */
+int plan_add_side(struct plan *p, const struct plan_setup *setup);
+/* Let the first event bring the side-band records too (where descriptors are scarce). */
+int plan_fold_side(struct plan *p, const struct plan_setup *setup);
+
+/* The clock's period in nanoseconds for a rate, or the period asked for. */
+uint64_t plan_period_ns(const struct plan_setup *setup);
+
+/*
+ * The event as opened for one (thread, CPU): its period differs from others' by at most 2 %, so
+ * that no two tick in step. @seat: any number that tells them apart; consecutive ones spread
+ * evenly.
+ */
+void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr *ret_attr);
+
+#endif

@@ -1,0 +1,163 @@
+/* adapt, pace, plan's spreading of periods, lists of CPUs: the sampler's pure decisions. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sample/adapt.h"
+#include "sample/pace.h"
+#include "sample/plan.h"
+#include "sample/ringset.h"
+
+static uint32_t look(struct adapt *a, uint64_t cut, uint64_t shallow)
+{
+	const struct adapt_seen seen = {.stacks = 1000, .cut = cut, .shallow = shallow};
+
+	return adapt_next(a, &seen);
+}
+
+static void test_climbs_until_roots_show(void **state)
+{
+	struct adapt a;
+
+	(void)state;
+	adapt_init(&a, 0, 0);
+	assert_int_equal(a.bytes, 16384);
+	assert_int_equal(look(&a, 900, 0), 32768);
+	assert_int_equal(look(&a, 830, 0), 65528); /* hardly better, but the next may be */
+	assert_int_equal(look(&a, 10, 0), 65528);
+	assert_int_equal(look(&a, 50, 0), 65528); /* 5 % is not too many */
+}
+
+static void test_bigger_did_not_help(void **state)
+{
+	struct adapt a;
+
+	(void)state;
+	adapt_init(&a, 0, 0);
+	look(&a, 300, 0);
+	look(&a, 290, 0);
+	assert_int_equal(look(&a, 280, 0), 16384);
+	for (int i = 0; i < 59; i++)
+		assert_int_equal(look(&a, 300, 0), 16384);
+	assert_int_equal(look(&a, 300, 0), 32768); /* tried again after a minute */
+}
+
+static void test_shallow_goes_down(void **state)
+{
+	struct adapt a;
+
+	(void)state;
+	adapt_init(&a, 0, 0);
+	assert_int_equal(look(&a, 0, 1000), 16384);
+	assert_int_equal(look(&a, 0, 1000), 16384);
+	assert_int_equal(look(&a, 0, 1000), 8192);
+	assert_int_equal(look(&a, 0, 900), 8192);
+	look(&a, 0, 1000);
+	look(&a, 0, 1000);
+	assert_int_equal(look(&a, 0, 1000), 4096);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(look(&a, 0, 1000), 4096);
+}
+
+static void test_ring_limits(void **state)
+{
+	const struct adapt_seen few = {.stacks = 99, .cut = 99};
+	struct adapt a;
+
+	(void)state;
+	adapt_init(&a, 65528, 20004);
+	assert_int_equal(a.bytes, 20000);
+	adapt_init(&a, 0, 20000);
+	assert_int_equal(look(&a, 900, 0), 20000);
+	assert_int_equal(look(&a, 900, 0), 16384);
+	adapt_init(&a, 8192, 0);
+	assert_int_equal(adapt_next(&a, &few), 8192);
+}
+
+static void test_rate(void **state)
+{
+	struct pace_seen s = {.busy = 0.005, .idle = 0.9, .samples = 100};
+
+	(void)state;
+	assert_int_equal(pace_rate(100, 0, 4, &s), 150);
+	assert_int_equal(pace_rate(9000, 0, 4, &s), 10000);
+	assert_int_equal(pace_rate(9000, 4000, 4, &s), 4000);
+	s.idle = 0.2; /* less than one CPU of four */
+	assert_int_equal(pace_rate(100, 0, 4, &s), 100);
+	s.idle = 0.9;
+	s.samples = 2;
+	assert_int_equal(pace_rate(100, 0, 4, &s), 100);
+	s.busy = 0.03;
+	assert_int_equal(pace_rate(100, 0, 4, &s), 100);
+	s.busy = 0.08;
+	assert_int_equal(pace_rate(1000, 0, 4, &s), 500);
+	s.busy = 0.9;
+	assert_int_equal(pace_rate(1000, 0, 4, &s), 250);
+	assert_int_equal(pace_rate(12, 0, 4, &s), 10);
+	s.busy = 0.03;
+	s.lost = true;
+	assert_int_equal(pace_rate(1000, 0, 4, &s), 500);
+}
+
+static void test_periods_differ(void **state)
+{
+	struct plan_event e = {.attr.sample_period = 1000000, .jitter = true};
+	struct perf_event_attr attr;
+	double sum = 0;
+	uint64_t seen[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < 64; i++) {
+		plan_attr(&e, i, &attr);
+		assert_in_range(attr.sample_period, 980000, 1020000);
+		seen[i] = attr.sample_period;
+		for (uint32_t k = 0; k < i; k++)
+			assert_int_not_equal(seen[k], seen[i]);
+		sum += (double)attr.sample_period;
+	}
+	assert_in_range((uint64_t)(sum / 64), 999000, 1001000);
+	e.jitter = false;
+	plan_attr(&e, 5, &attr);
+	assert_int_equal(attr.sample_period, 1000000);
+}
+
+static void test_cpu_lists(void **state)
+{
+	int *cpus;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(cpus_parse("0-2,8,2\n", &cpus, &n), 0);
+	assert_int_equal(n, 4);
+	assert_int_equal(cpus[3], 8);
+	free(cpus);
+	assert_int_equal(cpus_parse("7", &cpus, &n), 0);
+	assert_int_equal(n, 1);
+	free(cpus);
+	static const char *const bad[] = {"",  ",",  "1,",      "3-1", "-1",
+					  "a", "1-", "0-99999", "1;2", "99999999999999999999"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(cpus_parse(bad[i], &cpus, &n), -EINVAL);
+	assert_int_equal(cpus_read(NULL, &cpus, &n, NULL), 0);
+	assert_true(n >= 1);
+	free(cpus);
+	assert_int_equal(cpus_read("8000", &cpus, &n, NULL), -ENODEV);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_climbs_until_roots_show),
+		cmocka_unit_test(test_bigger_did_not_help),
+		cmocka_unit_test(test_shallow_goes_down),
+		cmocka_unit_test(test_ring_limits),
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_periods_differ),
+		cmocka_unit_test(test_cpu_lists),
+	};
+
+	return cmocka_run_group_tests_name("adapt", tests, NULL, NULL);
+}

@@ -65,6 +65,8 @@ struct source_status {
 	_Atomic bool finished;        /* target gone, or the recording read to its end */
 	char arrangement[96]; /* "perf cpu-clock, one event per CPU": set before the thread starts
 			       */
+	_Atomic(const char *) arrangement_now; /* NULL: still that; else what it is now (acquire),
+						  good as long as the source */
 };
 
 struct source; /* one running source: opaque, its implementation embeds what it needs */

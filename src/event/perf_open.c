@@ -8,6 +8,8 @@
 #include "event/perf_open.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -170,4 +172,29 @@ int perf_open_fit(struct perf_event_attr *attr)
 		default: return fd;
 		}
 	}
+}
+
+int perf_open_cgroup(const char *name, struct err *err)
+{
+	static const char *const roots[] = {
+		"",
+		"/sys/fs/cgroup/",
+		"/sys/fs/cgroup/perf_event/",
+		"/sys/fs/cgroup/unified/",
+	};
+	int first = 0;
+
+	for (size_t i = name[0] == '/' ? 0 : 1; i < sizeof roots / sizeof *roots; i++) {
+		char path[4096];
+		int fd;
+
+		snprintf(path, sizeof path, "%s%s", roots[i], name);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		if (!first)
+			first = errno;
+	}
+	return err_set(err, first, "there is no cgroup %.200s (%s); see: ls /sys/fs/cgroup", name,
+		       strerrorname_np(first));
 }

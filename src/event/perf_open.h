@@ -38,4 +38,8 @@ void perf_allowed_read(struct perf_allowed *ret);
  */
 int perf_open_fit(struct perf_event_attr *attr);
 
+/* The directory of a cgroup by its name or path, for PERF_FLAG_PID_CGROUP. An fd, or -errno with a
+ * sentence. */
+int perf_open_cgroup(const char *name, struct err *err);
+
 #endif

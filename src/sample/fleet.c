@@ -75,6 +75,7 @@ void fleet_free(struct fleet *f)
 			f->ids->opened.data[o - f->ids->opened.data].fleet = NULL;
 	}
 	vec_fini(&f->seats);
+	vec_fini(&f->todo);
 	map64_fini(&f->by_tid);
 	map64_fini(&f->accepted);
 	free(f);
@@ -283,6 +284,21 @@ void fleet_exit(struct fleet *f, pid_t tid, pid_t heir)
 bool fleet_watches(const struct fleet *f, pid_t tid)
 {
 	return f->cpu_wide || map64_get(&f->by_tid, (uint64_t)tid, NULL);
+}
+
+bool fleet_alone(const struct fleet *f, pid_t tid)
+{
+	uint32_t seat;
+
+	return map64_get(&f->by_tid, (uint64_t)tid, &seat) && f->seats.data[seat].tid == tid &&
+	       f->seats.data[seat].users == 1;
+}
+
+int fleet_want(struct fleet *f, pid_t tid, uint64_t not_before_ns)
+{
+	struct fleet_todo todo = {.tid = tid, .not_before_ns = not_before_ns};
+
+	return vec_push(&f->todo, todo);
 }
 
 bool fleet_accepts(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid, bool remember)

@@ -59,6 +59,11 @@ struct seat {
 	uint64_t complete_ns; /* threads born later inherit from it in full */
 };
 
+struct fleet_todo {
+	pid_t tid;
+	uint64_t not_before_ns; /* a record may still tell that it inherits */
+};
+
 struct fleet {
 	struct plan plan;
 	const struct ringset *rings;
@@ -72,6 +77,11 @@ struct fleet {
 	struct map64 by_tid;   /* thread → the seat it is counted in */
 	struct map64 accepted; /* (cpu, event, tid) → low bits of the id that counts */
 	uint32_t nseats;       /* in use */
+	struct {
+		VEC(struct fleet_todo)
+	} todo;          /* threads to be opened */
+	bool capped;     /* some could not be opened for want of descriptors */
+	uint32_t denied; /* threads that may not be watched */
 };
 
 struct fleet *fleet_new(const struct plan *plan, const struct ringset *rings, struct fleet_ids *ids,
@@ -92,6 +102,11 @@ bool fleet_fork(struct fleet *f, pid_t ptid, pid_t tid, uint64_t time);
 /* A thread ended (or became another by execve: @heir takes its place, 0 none). */
 void fleet_exit(struct fleet *f, pid_t tid, pid_t heir);
 bool fleet_watches(const struct fleet *f, pid_t tid);
+/* It holds descriptors of its own and nobody inherits from it: closing them takes nothing else. */
+bool fleet_alone(const struct fleet *f, pid_t tid);
+
+/* Put a thread on the list of those to be opened. -ENOMEM. */
+int fleet_want(struct fleet *f, pid_t tid, uint64_t not_before_ns);
 
 /* Does the record of id @id and thread @tid count, or is it a duplicate? @remember: learn. */
 bool fleet_accepts(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid, bool remember);

@@ -1,0 +1,268 @@
+/*
+ * perf_deliver: one record from the rings, in order of time, to the sink.
+ *
+ * Here is decided whether a record counts: its event must be known, its time must lie in the
+ * fleet's window, its thread must be watched, and it must not be a duplicate. Source thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "sample/perf_impl.h"
+
+#define CHAIN_SCRATCH 512
+
+void perf_loss(struct perf_source *ps, enum loss_kind kind, uint64_t count)
+{
+	if (kind == LOSS_RING || kind == LOSS_THROTTLED)
+		ps->losses += count;
+	ps->sink->ops->loss(ps->sink->ctx, kind, count);
+}
+
+/* Is this thread one that the target names? Whole CPUs see everybody. */
+static bool watched(const struct perf_source *ps, const struct fleet *f, pid_t pid, pid_t tid)
+{
+	if (pid == ps->self || pid <= 0)
+		return false;
+	if (!f->cpu_wide || ps->everything)
+		return true;
+	if (ps->listed_only)
+		return roster_find(&ps->roster, tid) != NULL;
+	return roster_watches(&ps->roster, pid);
+}
+
+/* The user's registers by their numbers. */
+static void fill_regs(const struct record_regs *from, struct sample_regs *to)
+{
+	static const enum arch arches[3] = {
+#if defined(__aarch64__)
+		ARCH_OTHER,
+		ARCH_ARM,
+		ARCH_AARCH64,
+#elif defined(__x86_64__)
+		ARCH_OTHER,
+		ARCH_X86,
+		ARCH_X86_64,
+#else
+		ARCH_OTHER,
+		ARCH_OTHER,
+		ARCH_OTHER,
+#endif
+	};
+	const uint64_t *r = from->r;
+
+	to->arch = from->abi < 3 ? arches[from->abi] : ARCH_OTHER;
+	to->mask = from->mask & (((uint64_t)1 << SAMPLE_REGS) - 1);
+	for (uint64_t mask = from->mask; mask; mask &= mask - 1, r++) {
+		unsigned reg = (unsigned)__builtin_ctzll(mask);
+
+		if (reg < SAMPLE_REGS)
+			to->r[reg] = *r;
+	}
+}
+
+static uint16_t sample_flags(const struct record_sample *s)
+{
+	uint16_t flags = 0;
+
+	if (s->cpumode == CPUMODE_KERNEL || s->cpumode == CPUMODE_HYPERVISOR)
+		flags |= SAMPLE_KERNEL;
+	if (s->cpumode == CPUMODE_GUEST_KERNEL || s->cpumode == CPUMODE_GUEST_USER)
+		flags |= SAMPLE_GUEST;
+	if (s->exact_ip)
+		flags |= SAMPLE_EXACT;
+	return flags;
+}
+
+/* What became of the stack decides the size of later dumps. */
+static void learn_cut(struct perf_source *ps, const struct raw_sample *raw, uint8_t cut)
+{
+	if (!raw->stack_asked)
+		return;
+	ps->seen.stacks++;
+	ps->seen.cut += cut == CUT_DUMP_END;
+	ps->seen.shallow += raw->stack_bytes <= raw->stack_asked / 2;
+}
+
+static void take_sample(struct perf_source *ps, const struct plan_event *e, void *record,
+			uint64_t time)
+{
+	uint64_t scratch[CHAIN_SCRATCH];
+	struct record_chain chain;
+	struct record_sample s;
+	struct sample_regs regs;
+	uint8_t cut = CUT_NONE;
+	struct raw_sample raw;
+
+	if (record_sample_parse(&e->layout, record, &s)) {
+		perf_loss(ps, LOSS_BAD_RECORD, 1);
+		return;
+	}
+	raw = (struct raw_sample){
+		.time_ns = time,
+		.pid = s.who.pid,
+		.tid = s.who.tid,
+		.cpu = s.who.cpu,
+		.event = e->index,
+		.flags = sample_flags(&s),
+		.weight = s.period,
+		.ip = s.ip,
+		.ret_cut = &cut,
+	};
+	if (s.nchain) {
+		record_chain_split(s.chain, s.nchain, s.cpumode, scratch, CHAIN_SCRATCH, &chain);
+		raw.kernel = chain.kernel;
+		raw.nkernel = chain.nkernel;
+		raw.user = chain.user;
+		raw.nuser = chain.nuser;
+	}
+	if (s.regs_user.abi && s.stack_asked) {
+		fill_regs(&s.regs_user, &regs);
+		raw.regs = &regs;
+		raw.stack = s.stack;
+		raw.stack_bytes = s.stack_bytes;
+		raw.stack_asked = s.stack_asked;
+	}
+	ps->samples++;
+	ps->sink->ops->sample(ps->sink->ctx, &raw);
+	learn_cut(ps, &raw, cut);
+}
+
+static void take_mmap(struct perf_source *ps, const struct record_side *r, uint64_t time)
+{
+	const struct raw_mmap m = {
+		.time_ns = time,
+		.pid = r->mmap.pid,
+		.tid = r->mmap.tid,
+		.start = r->mmap.addr,
+		.size = r->mmap.len,
+		.pgoff = r->mmap.pgoff,
+		.dev_major = r->mmap.major,
+		.dev_minor = r->mmap.minor,
+		.inode = r->mmap.inode,
+		.prot = r->mmap.prot,
+		.kernel = (r->header.misc & MISC_CPUMODE) == CPUMODE_KERNEL,
+		.path = r->mmap.path,
+		.build_id = r->mmap.build_id,
+		.build_id_size = r->mmap.build_id_size,
+	};
+
+	ps->sink->ops->mmap(ps->sink->ctx, &m);
+}
+
+/* CPU time of a thread that ended, on one CPU. */
+static void take_read(struct perf_source *ps, const struct record_side *r)
+{
+	struct roster_process *p = roster_process(&ps->roster, r->read.pid);
+
+	if (p && r->read.values.nvalues == 1)
+		p->exits_ns += record_read_at(&r->read.values, 0).value;
+}
+
+static void take_side(struct perf_source *ps, const struct record_side *r, uint64_t time)
+{
+	switch (r->header.type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2: take_mmap(ps, r, time); break;
+	case RECORD_COMM: perf_take_comm(ps, r, time); break;
+	case RECORD_FORK: perf_take_fork(ps, r, time); break;
+	case RECORD_EXIT: perf_take_exit(ps, r, time); break;
+	case RECORD_READ: take_read(ps, r); break;
+	case RECORD_KSYMBOL:
+		ps->sink->ops->ksymbol(ps->sink->ctx, time, r->ksymbol.addr, r->ksymbol.len,
+				       r->ksymbol.name, r->ksymbol.flags & 1);
+		break;
+	default: break; /* of no use here */
+	}
+}
+
+/* Whom a record is about: a birth is its parent's, and comes with the child's ids. */
+static bool side_watched(const struct perf_source *ps, const struct fleet *f,
+			 const struct record_side *r)
+{
+	switch (r->header.type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2: return watched(ps, f, r->mmap.pid, r->mmap.tid);
+	case RECORD_COMM: return watched(ps, f, r->comm.pid, r->comm.tid);
+	case RECORD_FORK: return watched(ps, f, r->task.ppid, r->task.ptid);
+	case RECORD_EXIT: return watched(ps, f, r->task.pid, r->task.tid);
+	case RECORD_READ: return watched(ps, f, r->read.pid, r->read.tid);
+	default: return true;
+	}
+}
+
+/* Losses concern a ring or an event, not a thread. */
+static bool take_loss(struct perf_source *ps, const struct record_side *r, uint32_t ring)
+{
+	switch (r->header.type) {
+	case RECORD_LOST:
+		if (ring < ps->rings.n)
+			ps->side_lost = true;
+		perf_loss(ps, LOSS_RING, r->lost.count);
+		return true;
+	case RECORD_LOST_SAMPLES: perf_loss(ps, LOSS_RING, r->lost.count); return true;
+	case RECORD_THROTTLE: perf_loss(ps, LOSS_THROTTLED, 1); return true;
+	case RECORD_UNTHROTTLE: return true;
+	default: return false;
+	}
+}
+
+static void deliver_side(struct perf_source *ps, const struct opened *opened,
+			 const struct ordered *o, uint64_t time)
+{
+	struct fleet *f = opened ? opened->fleet : NULL;
+	const struct record_layout *layout = f ? &f->plan.e[opened->event].layout : &plan_common;
+	struct record_side r;
+	int rc = record_side_parse(layout, o->record, &r);
+
+	if (rc == -ENOTSUP)
+		return;
+	if (rc) {
+		perf_loss(ps, LOSS_BAD_RECORD, 1);
+		return;
+	}
+	if (take_loss(ps, &r, o->ring) || !f)
+		return;
+	if (o->time < f->from_ns || o->time >= f->until_ns || !side_watched(ps, f, &r))
+		return;
+	if (r.header.type != RECORD_KSYMBOL &&
+	    !fleet_accepts(f, opened, r.who.id, r.who.tid,
+			   r.header.type != RECORD_EXIT && r.header.type != RECORD_READ))
+		return;
+	take_side(ps, &r, time);
+}
+
+static void deliver_sample(struct perf_source *ps, const struct opened *opened,
+			   const struct ordered *o, const struct record_ident *who, uint64_t time)
+{
+	struct fleet *f = opened->fleet;
+
+	if (!f || o->time < f->from_ns || o->time >= f->until_ns)
+		return;
+	if (!watched(ps, f, who->pid, who->tid))
+		return;
+	if (!fleet_accepts(f, opened, who->id, who->tid, true))
+		return;
+	take_sample(ps, &f->plan.e[opened->event], o->record, time);
+}
+
+void perf_deliver(struct perf_source *ps, const struct ordered *o)
+{
+	const struct record_header *h = o->record;
+	const struct opened *opened;
+	struct record_ident who;
+	uint64_t time = o->late ? order_now(ps->order) : o->time;
+
+	if (o->late)
+		perf_loss(ps, LOSS_ORDER, 1);
+	if (record_ident_parse(&plan_common, o->record, &who)) {
+		perf_loss(ps, LOSS_BAD_RECORD, 1);
+		return;
+	}
+	opened = fleet_ids_find(&ps->ids, who.id);
+	if (h->type != RECORD_SAMPLE)
+		deliver_side(ps, opened, o, time);
+	else if (opened)
+		deliver_sample(ps, opened, o, &who, time);
+	else
+		perf_loss(ps, LOSS_UNKNOWN_ID, 1);
+}

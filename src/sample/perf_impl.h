@@ -1,0 +1,122 @@
+/*
+ * perf_impl: the state of one running perf sampler. Shared by perf.c and perf_*.c of this room
+ * only.
+ *
+ * Everything but `status`, `stopping` and `commands` belongs to the source thread (before it
+ * starts: to whoever opens the source).
+ */
+#ifndef ALTPTTOP_PERF_IMPL_H
+#define ALTPTTOP_PERF_IMPL_H
+
+#include "base/vec.h"
+#include "event/perf_open.h"
+#include "event/spec.h"
+#include "proc/permit.h"
+#include "sample/adapt.h"
+#include "sample/fleet.h"
+#include "sample/order.h"
+#include "sample/pace.h"
+#include "sample/plan.h"
+#include "sample/ringset.h"
+#include "sample/roster.h"
+#include "source.h"
+
+#define MS 1000000ULL
+#define S  1000000000ULL
+
+/* Records this much younger than the reading of the rings wait: an earlier one may still come. */
+#define PERF_HORIZON_NS (2 * MS)
+
+enum shift_state {
+	SHIFT_NONE,
+	SHIFT_BUILDING, /* the next fleets are being opened */
+	SHIFT_MEETING,  /* both are open; their windows meet at shift_ns */
+};
+
+struct perf_source {
+	const struct target *target;
+	const struct source_config *config;
+	const struct sink *sink;
+	struct source_status status;
+	_Atomic bool stopping;
+	int epoll, stop_fd;
+	struct mailbox *commands; /* struct source_command */
+
+	struct permit permit;
+	struct perf_allowed allowed;
+	int *cpus;
+	uint32_t ncpus;
+	int cgroup_fd;
+	pid_t self;
+	bool everything;  /* -a, -C, -G: no process is left out (but this one) */
+	bool listed_only; /* -t: only the named threads */
+
+	struct ringset rings;
+	struct order *order;
+	struct fleet_ids ids;
+	struct plan_setup setup;
+	struct event_spec events[EVENT_MAX]; /* of the current set */
+	uint32_t nevents;
+	uint16_t first_event;           /* index of events[0] in the profile's event list */
+	struct fleet *sampling, *side;  /* side: NULL when folded into sampling */
+	struct fleet *next, *next_side; /* SHIFT_BUILDING: to take over */
+	struct {
+		VEC(struct fleet *)
+	} leaving; /* past their window, to be closed bit by bit */
+	enum shift_state shift;
+	uint64_t shift_ns;
+	bool shift_again; /* asked for while one was under way */
+	bool shift_cpu_wide;
+
+	struct tasks *tasks;
+	struct roster roster;
+	bool starting; /* the first scan is not over: announce at once */
+	uint64_t opened_ns;
+	uint64_t births, births_seen;          /* threads born, by records */
+	uint64_t turnover_ns;                  /* when births_seen was taken */
+	uint64_t scan_ns, account_ns, pace_ns; /* next time */
+	uint32_t quick_scans, found; /* scans in a row that found threads nobody told of */
+	uint64_t busy_ns;            /* thread CPU time at the last pace */
+	uint64_t paced_samples, paced_losses;
+	uint64_t cpu_all, cpu_idle; /* /proc/stat at the last pace */
+	struct adapt adapt;
+	struct adapt_seen seen;
+	uint64_t samples, losses;
+	bool side_lost; /* side-band records were lost: look at /proc again */
+	bool ended;     /* the last watched process ended, by records */
+	struct {
+		VEC(char *)
+	} texts; /* arrangements said so far: readers may hold any */
+};
+
+/* perf_deliver.c: one record, in order of time, to where it belongs. */
+void perf_deliver(struct perf_source *ps, const struct ordered *o);
+void perf_loss(struct perf_source *ps, enum loss_kind kind, uint64_t count);
+
+/* perf_tasks.c: births, names and ends, as records tell them. */
+struct record_side;
+void perf_take_fork(struct perf_source *ps, const struct record_side *r, uint64_t time);
+void perf_take_comm(struct perf_source *ps, const struct record_side *r, uint64_t time);
+void perf_take_exit(struct perf_source *ps, const struct record_side *r, uint64_t time);
+/* … as /proc shows them. */
+int perf_scan(struct perf_source *ps);
+/* CPU time of processes that ended, by READ records. */
+void perf_sweep(struct perf_source *ps, uint64_t before_ns);
+void perf_announce(struct perf_source *ps, struct member *m, const char *comm);
+
+/* perf_watch.c: which events are open on what. */
+int perf_arrange(struct perf_source *ps, struct err *err); /* at the start */
+/* Open what waits to be opened, for at most @budget_ns; true: nothing is left to do now. */
+bool perf_watch_work(struct perf_source *ps, uint64_t budget_ns);
+void perf_watch_tick(struct perf_source *ps, uint64_t now);     /* turnover, unwatched threads */
+struct fleet **perf_fleets(struct perf_source *ps, unsigned i); /* i < PERF_FLEETS: each, or NULL */
+#define PERF_FLEETS 4
+int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *ret_sampling,
+	       struct plan *ret_side);
+
+/* perf_shift.c: from one way of opening events to another, with no gap. */
+void perf_shift(struct perf_source *ps, bool cpu_wide);
+void perf_shift_step(struct perf_source *ps, uint64_t now, uint64_t drained_ns);
+void perf_text(struct perf_source *ps);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * perf_setup: from what was asked and what is allowed to what the sampler does. Private to this
+ * room's perf*.c.
+ */
+#ifndef ALTPTTOP_PERF_SETUP_H
+#define ALTPTTOP_PERF_SETUP_H
+
+#include "sample/perf_impl.h"
+
+int perf_setup_probe(const struct target *target, const struct source_config *config,
+		     struct err *err);
+
+/* Steps of opening, in this order. */
+int perf_setup_limits(struct perf_source *ps, struct err *err);
+int perf_setup_events(struct perf_source *ps, struct err *err); /* and announce them */
+int perf_setup_target(struct perf_source *ps, struct err *err);
+int perf_setup_rings(struct perf_source *ps, struct err *err);
+void perf_setup_say(struct perf_source *ps); /* what is missing */
+
+/* While it runs. */
+void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz);
+bool perf_setup_rate_allowed(const struct perf_source *ps, uint32_t rate_hz); /* any thread */
+void perf_setup_switch(struct perf_source *ps, const char *events);
+void perf_setup_pace(struct perf_source *ps, uint64_t now); /* -F auto, size of dumps */
+
+#endif

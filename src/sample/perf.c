@@ -198,6 +198,11 @@ static void take_commands(struct perf_source *ps)
 
 static void publish(struct perf_source *ps)
 {
+	uint32_t unwatched = atomic_load_explicit(&ps->status.unwatched, memory_order_relaxed);
+	uint32_t members = (uint32_t)ps->roster.members.len;
+
+	atomic_store_explicit(&ps->status.threads, members > unwatched ? members - unwatched : 0,
+			      memory_order_relaxed);
 	atomic_store_explicit(&ps->status.samples, ps->samples, memory_order_relaxed);
 	atomic_store_explicit(&ps->status.cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
 }

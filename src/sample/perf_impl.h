@@ -58,6 +58,7 @@ struct perf_source {
 	struct event_spec events[EVENT_MAX]; /* of the current set */
 	uint32_t nevents;
 	uint16_t first_event;           /* index of events[0] in the profile's event list */
+	uint16_t set;                   /* number of the current set */
 	struct fleet *sampling, *side;  /* side: NULL when folded into sampling */
 	struct fleet *next, *next_side; /* SHIFT_BUILDING: to take over */
 	struct {

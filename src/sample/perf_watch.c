@@ -9,6 +9,7 @@
  * Source thread.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "proc/tasks.h"
 #include "sample/perf_impl.h"
 
-#define TURNOVER_LOOK_NS (250 * MS)
+#define TURNOVER_LOOK_NS (100 * MS)
 #define TURNOVER_BIAS    0.01      /* of a CPU: what may be missed in threads just born */
 #define QUICK_NS         (50 * MS) /* between scans while they find something */
 #define QUICK_SCANS      20
@@ -306,6 +307,7 @@ static void count_unwatched(struct perf_source *ps)
 		say_unwatched(ps, n);
 	if (!n)
 		ps->sampling->capped = false;
+	perf_text(ps);
 }
 
 void perf_watch_tick(struct perf_source *ps, uint64_t now)
@@ -321,8 +323,6 @@ void perf_watch_tick(struct perf_source *ps, uint64_t now)
 	/* Threads that no record told of may have given birth to others before they were found. */
 	ps->quick_scans = ps->found ? ps->quick_scans + 1 : 0;
 	ps->scan_ns = now + (ps->found && ps->quick_scans <= QUICK_SCANS ? QUICK_NS : S);
-	atomic_store_explicit(&ps->status.threads, (uint32_t)ps->roster.members.len,
-			      memory_order_relaxed);
 	if (ps->sampling->cpu_wide) {
 		atomic_store_explicit(&ps->status.unwatched, 0, memory_order_relaxed);
 		return;

@@ -48,7 +48,7 @@ static void source_close(struct source *source)
 	vec_fini(&ps->leaving);
 	vec_fini(&ps->texts);
 	fleet_ids_fini(&ps->ids);
-	order_free(ps->order);
+	merger_free(ps->merger);
 	ringset_close(&ps->rings);
 	roster_fini(&ps->roster);
 	tasks_free(ps->tasks);
@@ -149,19 +149,19 @@ static uint64_t drain(struct perf_source *ps, bool last)
 	uint64_t bad = 0, horizon = clock_mono_ns();
 	struct ordered o;
 
-	order_collect(ps->order, &bad);
+	merger_collect(ps->merger, &bad);
 	if (bad)
 		perf_loss(ps, LOSS_BAD_RECORD, bad);
 	if (last)
 		horizon = UINT64_MAX;
-	else if (order_fill(ps->order) < 50) /* else room is needed more than order */
+	else if (merger_fill(ps->merger) < 50) /* else room is needed more than order */
 		horizon -= PERF_HORIZON_NS;
-	while (order_next(ps->order, horizon, &o)) {
+	while (merger_next(ps->merger, horizon, &o)) {
 		perf_deliver(ps, &o);
 		if (atomic_load_explicit(&ps->stopping, memory_order_relaxed))
 			break;
 	}
-	order_flush(ps->order);
+	merger_flush(ps->merger);
 	if (!last)
 		fleet_ids_purge(&ps->ids, horizon);
 	return horizon;

@@ -250,7 +250,7 @@ void perf_deliver(struct perf_source *ps, const struct ordered *o)
 	const struct record_header *h = o->record;
 	const struct opened *opened;
 	struct record_ident who;
-	uint64_t time = o->late ? order_now(ps->order) : o->time;
+	uint64_t time = o->late ? merger_now(ps->merger) : o->time;
 
 	if (o->late)
 		perf_loss(ps, LOSS_ORDER, 1);

@@ -14,7 +14,7 @@
 #include "proc/permit.h"
 #include "sample/adapt.h"
 #include "sample/fleet.h"
-#include "sample/order.h"
+#include "sample/merger.h"
 #include "sample/pace.h"
 #include "sample/plan.h"
 #include "sample/ringset.h"
@@ -52,7 +52,7 @@ struct perf_source {
 	bool listed_only; /* -t: only the named threads */
 
 	struct ringset rings;
-	struct order *order;
+	struct merger *merger;
 	struct fleet_ids ids;
 	struct plan_setup setup;
 	struct event_spec events[EVENT_MAX]; /* of the current set */

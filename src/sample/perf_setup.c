@@ -231,10 +231,10 @@ int perf_setup_rings(struct perf_source *ps, struct err *err)
 	want = power_of_two(want < (size_t)512 << 10 ? (size_t)512 << 10 : want);
 	while (want > RING_LEAST && (want > RING_MOST || want > most))
 		want /= 2;
-	ps->order = order_new(&plan_common);
-	if (!ps->order)
+	ps->merger = merger_new(&plan_common);
+	if (!ps->merger)
 		return err_set(err, ENOMEM, "no memory");
-	rc = ringset_open(&ps->rings, ps->cpus, ps->ncpus, want, RING_LEAST, ps->order, err);
+	rc = ringset_open(&ps->rings, ps->cpus, ps->ncpus, want, RING_LEAST, ps->merger, err);
 	if (rc)
 		return rc;
 	adapt_init(&ps->adapt, dump, (uint32_t)(ps->rings.sample_bytes / RECORDS_LEAST));

@@ -18,7 +18,8 @@
 void perf_announce(struct perf_source *ps, struct member *m, const char *comm)
 {
 	const struct raw_task t = {
-		.time_ns = m->since_ns > order_now(ps->order) ? m->since_ns : order_now(ps->order),
+		.time_ns = m->since_ns > merger_now(ps->merger) ? m->since_ns
+								: merger_now(ps->merger),
 		.pid = m->pid,
 		.tid = m->tid,
 		.comm = comm,
@@ -204,7 +205,7 @@ static void scan_renamed(void *ctx, const struct proc_task *t)
 {
 	struct perf_source *ps = ctx;
 	const struct raw_task raw = {
-		.time_ns = order_now(ps->order),
+		.time_ns = merger_now(ps->merger),
 		.pid = t->pid,
 		.tid = t->tid,
 		.comm = t->comm,
@@ -235,7 +236,7 @@ static void drop_missing(struct perf_source *ps)
 			m->missing = false;
 			i++;
 		} else {
-			member_end(ps, m, order_now(ps->order));
+			member_end(ps, m, merger_now(ps->merger));
 		}
 	}
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "event/perf_open.h"
-#include "sample/order.h"
+#include "sample/merger.h"
 
 static int owner_open(int cpu, size_t bytes)
 {
@@ -93,19 +93,19 @@ static int cpus_open(struct ringset *rs, const int *cpus, uint32_t n)
 	return rs->n ? 0 : -ENODEV;
 }
 
-static int rings_order(struct ringset *rs, struct order *order)
+static int rings_merge(struct ringset *rs, struct merger *merger)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < rs->n && rc >= 0; i++)
-		rc = order_add(order, &rs->cpus[i].side);
+		rc = merger_add(merger, &rs->cpus[i].side);
 	for (uint32_t i = 0; i < rs->n && rc >= 0; i++)
-		rc = order_add(order, &rs->cpus[i].sample);
+		rc = merger_add(merger, &rs->cpus[i].sample);
 	return rc < 0 ? rc : 0;
 }
 
 int ringset_open(struct ringset *rs, const int *cpus, uint32_t n, size_t sample_bytes, size_t least,
-		 struct order *order, struct err *err)
+		 struct merger *merger, struct err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int rc;
@@ -125,7 +125,7 @@ int ringset_open(struct ringset *rs, const int *cpus, uint32_t n, size_t sample_
 			break;
 	}
 	if (!rc)
-		rc = rings_order(rs, order);
+		rc = rings_merge(rs, merger);
 	if (!rc)
 		return 0;
 	ringset_close(rs);

@@ -11,7 +11,7 @@
 #include "err.h"
 #include "sample/ring.h"
 
-struct order;
+struct merger;
 
 struct ring_cpu {
 	int cpu;
@@ -26,12 +26,12 @@ struct ringset {
 };
 
 /*
- * Open rings on the @n CPUs @cpus (those offline are left out) and add them to @order, side-band
+ * Open rings on the @n CPUs @cpus (those offline are left out) and add them to @merger, side-band
  * first. @sample_bytes is what is wished for, @least the smallest that makes sense; both powers of
  * two. -errno with a sentence.
  */
 int ringset_open(struct ringset *rs, const int *cpus, uint32_t n, size_t sample_bytes, size_t least,
-		 struct order *order, struct err *err);
+		 struct merger *merger, struct err *err);
 void ringset_close(struct ringset *rs); /* zeroed is fine */
 
 /* The CPUs that are online and, unless @list is NULL, in a list such as "0-3,8". Malloc'ed. */

@@ -1,12 +1,12 @@
 /*
- * order: merges rings by time with a binary heap of rings.
+ * merger: merges rings by time with a binary heap of rings.
  *
  * Each ring keeps a queue of its records sorted by time. Records of one CPU come nearly sorted (an
  * interrupt can write between another record's time stamp and its place), so that a new one is
  * inserted from the end. The heap holds the rings whose queue is not empty, keyed by their first
  * record. Source thread.
  */
-#include "sample/order.h"
+#include "sample/merger.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct lane {
 	bool mixed;  /* queue order differs from ring order */
 };
 
-struct order {
+struct merger {
 	struct record_layout layout;
 	struct {
 		VEC(struct lane)
@@ -42,16 +42,16 @@ struct order {
 	bool pending;  /* its space is still to be given back */
 };
 
-struct order *order_new(const struct record_layout *layout)
+struct merger *merger_new(const struct record_layout *layout)
 {
-	struct order *o = calloc(1, sizeof *o);
+	struct merger *o = calloc(1, sizeof *o);
 
 	if (o)
 		o->layout = *layout;
 	return o;
 }
 
-void order_free(struct order *o)
+void merger_free(struct merger *o)
 {
 	if (!o)
 		return;
@@ -62,7 +62,7 @@ void order_free(struct order *o)
 	free(o);
 }
 
-int order_add(struct order *o, struct ring *ring)
+int merger_add(struct merger *o, struct ring *ring)
 {
 	struct lane lane = {.ring = ring};
 
@@ -71,7 +71,7 @@ int order_add(struct order *o, struct ring *ring)
 	return (int)o->lanes.len - 1;
 }
 
-static bool lane_before(const struct order *o, uint32_t a, uint32_t b)
+static bool lane_before(const struct merger *o, uint32_t a, uint32_t b)
 {
 	const struct lane *x = &o->lanes.data[a], *y = &o->lanes.data[b];
 	uint64_t s = x->queue.data[x->next].time, t = y->queue.data[y->next].time;
@@ -79,7 +79,7 @@ static bool lane_before(const struct order *o, uint32_t a, uint32_t b)
 	return s < t || (s == t && a < b);
 }
 
-static void heap_down(struct order *o, size_t i)
+static void heap_down(struct merger *o, size_t i)
 {
 	uint32_t *h = o->heap.data, lane = h[i];
 
@@ -142,7 +142,7 @@ static void lane_compact(struct lane *l)
 	l->next = 0;
 }
 
-static void lane_collect(struct order *o, struct lane *l, uint64_t *ret_bad)
+static void lane_collect(struct merger *o, struct lane *l, uint64_t *ret_bad)
 {
 	struct record_ident who;
 	struct item item;
@@ -165,11 +165,11 @@ static void lane_collect(struct order *o, struct lane *l, uint64_t *ret_bad)
 		lane_release(l);
 }
 
-size_t order_collect(struct order *o, uint64_t *ret_bad)
+size_t merger_collect(struct merger *o, uint64_t *ret_bad)
 {
 	size_t waiting = 0;
 
-	order_flush(o);
+	merger_flush(o);
 	o->heap.len = 0;
 	for (size_t i = 0; i < o->lanes.len; i++) {
 		struct lane *l = &o->lanes.data[i];
@@ -184,12 +184,12 @@ size_t order_collect(struct order *o, uint64_t *ret_bad)
 	return waiting;
 }
 
-bool order_next(struct order *o, uint64_t horizon, struct ordered *ret)
+bool merger_next(struct merger *o, uint64_t horizon, struct ordered *ret)
 {
 	struct lane *l;
 	struct item *item;
 
-	order_flush(o);
+	merger_flush(o);
 	if (!o->heap.len)
 		return false;
 	l = &o->lanes.data[o->heap.data[0]];
@@ -211,19 +211,19 @@ bool order_next(struct order *o, uint64_t horizon, struct ordered *ret)
 	return true;
 }
 
-void order_flush(struct order *o)
+void merger_flush(struct merger *o)
 {
 	if (o->pending)
 		lane_release(&o->lanes.data[o->last]);
 	o->pending = false;
 }
 
-uint64_t order_now(const struct order *o)
+uint64_t merger_now(const struct merger *o)
 {
 	return o->now;
 }
 
-unsigned order_fill(const struct order *o)
+unsigned merger_fill(const struct merger *o)
 {
 	unsigned most = 0;
 

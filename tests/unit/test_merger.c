@@ -1,5 +1,6 @@
 /*
- * order and ring: rings made of plain memory, filled the way the kernel fills them, merged by time.
+ * merger and ring: rings made of plain memory, filled the way the kernel fills them, merged by
+ * time.
  */
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sample/order.h"
+#include "sample/merger.h"
 #include "sample/ring.h"
 
 #define RING_BYTES 4096
@@ -59,12 +60,12 @@ static void put_sample(struct fake *f, uint64_t id, uint64_t time, unsigned word
 		put(f, id * 1000 + i);
 }
 
-static void expect(struct order *o, uint64_t horizon, uint64_t id, uint64_t time, unsigned words)
+static void expect(struct merger *o, uint64_t horizon, uint64_t id, uint64_t time, unsigned words)
 {
 	struct ordered got;
 	const uint64_t *w;
 
-	assert_true(order_next(o, horizon, &got));
+	assert_true(merger_next(o, horizon, &got));
 	w = got.record;
 	assert_int_equal(w[1], id);
 	assert_int_equal(got.time, time);
@@ -75,33 +76,33 @@ static void expect(struct order *o, uint64_t horizon, uint64_t id, uint64_t time
 static void test_two_rings(void **state)
 {
 	struct fake *a = fake_new(0), *b = fake_new(0);
-	struct order *o = order_new(&layout);
+	struct merger *o = merger_new(&layout);
 	struct ordered got;
 	uint64_t bad = 0;
 
 	(void)state;
-	assert_int_equal(order_add(o, &a->ring), 0);
-	assert_int_equal(order_add(o, &b->ring), 1);
+	assert_int_equal(merger_add(o, &a->ring), 0);
+	assert_int_equal(merger_add(o, &b->ring), 1);
 	put_sample(a, 1, 10, 4);
 	put_sample(a, 2, 30, 5);
 	put_sample(b, 3, 20, 3);
 	put_sample(b, 4, 30, 3);
 	put_sample(b, 5, 99, 3);
-	assert_int_equal(order_collect(o, &bad), 5);
+	assert_int_equal(merger_collect(o, &bad), 5);
 	expect(o, 50, 1, 10, 4);
 	expect(o, 50, 3, 20, 3);
 	expect(o, 50, 2, 30, 5); /* equal times: the first ring first */
 	expect(o, 50, 4, 30, 3);
-	assert_false(order_next(o, 50, &got));
+	assert_false(merger_next(o, 50, &got));
 	assert_int_equal(a->meta->data_tail, a->meta->data_head);
 	assert_int_equal(b->meta->data_tail, b->meta->data_head - 24); /* 99 still in use */
 	put_sample(a, 6, 60, 3);
-	order_collect(o, &bad);
+	merger_collect(o, &bad);
 	expect(o, 100, 6, 60, 3);
 	expect(o, 100, 5, 99, 3);
-	assert_false(order_next(o, 100, &got));
+	assert_false(merger_next(o, 100, &got));
 	assert_int_equal(bad, 0);
-	order_free(o);
+	merger_free(o);
 	fake_free(a);
 	fake_free(b);
 }
@@ -109,78 +110,78 @@ static void test_two_rings(void **state)
 static void test_inside_one_ring(void **state)
 {
 	struct fake *a = fake_new(0);
-	struct order *o = order_new(&layout);
+	struct merger *o = merger_new(&layout);
 	struct ordered got;
 	uint64_t bad = 0;
 
 	(void)state;
-	order_add(o, &a->ring);
+	merger_add(o, &a->ring);
 	put_sample(a, 1, 20, 3);
 	put_sample(a, 2, 10, 4);
 	put_sample(a, 3, 30, 3);
-	order_collect(o, &bad);
+	merger_collect(o, &bad);
 	expect(o, 15, 2, 10, 4);
-	assert_false(order_next(o, 15, &got));
+	assert_false(merger_next(o, 15, &got));
 	assert_int_equal(a->meta->data_tail, 0); /* the first record still holds its place */
 	expect(o, 50, 1, 20, 3);
-	order_flush(o);
+	merger_flush(o);
 	assert_int_equal(a->meta->data_tail, 56);
 	expect(o, 50, 3, 30, 3);
 	put_sample(a, 4, 25, 3); /* too late to be in order */
-	order_collect(o, &bad);
-	assert_true(order_next(o, 50, &got));
+	merger_collect(o, &bad);
+	assert_true(merger_next(o, 50, &got));
 	assert_true(got.late);
-	assert_int_equal(order_now(o), 30);
-	order_free(o);
+	assert_int_equal(merger_now(o), 30);
+	merger_free(o);
 	fake_free(a);
 }
 
 static void test_wrap(void **state)
 {
 	struct fake *a = fake_new(RING_BYTES * 7 - 40);
-	struct order *o = order_new(&layout);
+	struct merger *o = merger_new(&layout);
 	uint64_t bad = 0;
 
 	(void)state;
-	order_add(o, &a->ring);
+	merger_add(o, &a->ring);
 	put_sample(a, 1, 10, 3);
 	put_sample(a, 2, 20, 9); /* 16 bytes before the end, 56 after */
 	put_sample(a, 3, 30, 4);
-	order_collect(o, &bad);
+	merger_collect(o, &bad);
 	expect(o, 50, 1, 10, 3);
 	expect(o, 50, 2, 20, 9);
 	expect(o, 50, 3, 30, 4);
-	order_flush(o);
+	merger_flush(o);
 	assert_int_equal(a->meta->data_tail, a->meta->data_head);
 	assert_int_equal(bad, 0);
-	order_free(o);
+	merger_free(o);
 	fake_free(a);
 }
 
 static void test_nonsense(void **state)
 {
 	struct fake *a = fake_new(0);
-	struct order *o = order_new(&layout);
+	struct merger *o = merger_new(&layout);
 	struct ordered got;
 	uint64_t bad = 0;
 
 	(void)state;
-	order_add(o, &a->ring);
+	merger_add(o, &a->ring);
 	put_sample(a, 1, 10, 3);
 	put(a, RECORD_SAMPLE | (uint64_t)800 << 48); /* longer than what was written */
-	order_collect(o, &bad);
+	merger_collect(o, &bad);
 	assert_int_equal(bad, 1);
 	expect(o, 50, 1, 10, 3);
-	order_flush(o);
+	merger_flush(o);
 	assert_int_equal(a->meta->data_tail, a->meta->data_head);
 	put(a, RECORD_SAMPLE | (uint64_t)16 << 48); /* too short for its time */
 	put(a, 1);
 	put_sample(a, 2, 20, 3);
-	order_collect(o, &bad);
+	merger_collect(o, &bad);
 	assert_int_equal(bad, 2);
 	expect(o, 50, 2, 20, 3);
-	assert_false(order_next(o, 50, &got));
-	order_free(o);
+	assert_false(merger_next(o, 50, &got));
+	merger_free(o);
 	fake_free(a);
 }
 
@@ -188,14 +189,14 @@ static void test_nonsense(void **state)
 static void test_random(void **state)
 {
 	struct fake *rings[4];
-	struct order *o = order_new(&layout);
+	struct merger *o = merger_new(&layout);
 	uint64_t bad = 0, clock = 1000, put_n = 0, got_n = 0, last = 0;
 
 	(void)state;
 	srandom(7);
 	for (int i = 0; i < 4; i++) {
 		rings[i] = fake_new((uint64_t)random() % 512 * 8);
-		order_add(o, &rings[i]->ring);
+		merger_add(o, &rings[i]->ring);
 	}
 	for (int round = 0; round < 2000; round++) {
 		struct ordered got;
@@ -209,8 +210,8 @@ static void test_random(void **state)
 			clock += (uint64_t)random() % 10;
 			put_sample(f, put_n++, clock - (uint64_t)random() % 20, words);
 		}
-		order_collect(o, &bad);
-		while (order_next(o, clock - 20, &got)) {
+		merger_collect(o, &bad);
+		while (merger_next(o, clock - 20, &got)) {
 			const uint64_t *w = got.record;
 
 			assert_false(got.late);
@@ -224,13 +225,13 @@ static void test_random(void **state)
 	{
 		struct ordered got;
 
-		order_collect(o, &bad);
-		while (order_next(o, UINT64_MAX, &got))
+		merger_collect(o, &bad);
+		while (merger_next(o, UINT64_MAX, &got))
 			got_n++;
 	}
 	assert_int_equal(put_n, got_n);
 	assert_int_equal(bad, 0);
-	order_free(o);
+	merger_free(o);
 	for (int i = 0; i < 4; i++)
 		fake_free(rings[i]);
 }
@@ -243,5 +244,5 @@ int main(void)
 		cmocka_unit_test(test_random),
 	};
 
-	return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("merger", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/build.h"
-#include "profile/calltree.h"
+#include "profile/pathtree.h"
 
 #define CHAIN_SHOWN 4 /* of a folded chain; the middle of longer ones is left out on screen */
 #define CHAIN_MAX   64
@@ -18,7 +18,7 @@ enum { MATCHES_BELOW = 1 << 0, MATCHES_ABOVE = 1 << 1 };
 
 struct tree_show {
 	struct build *b;
-	struct calltree tree;
+	struct pathtree tree;
 	uint8_t *matches; /* by flat node, NULL: no filter */
 	bool full;        /* as many rows as allowed */
 };
@@ -91,7 +91,7 @@ static uint32_t chain_end(struct tree_show *s, uint32_t node, uint32_t *path, ui
 	uint32_t n = 0;
 	path[n++] = node;
 	for (;;) {
-		calltree_open(&s->tree, node);
+		pathtree_open(&s->tree, node);
 		const struct tree_node *x = &s->tree.nodes.data[node];
 		if (x->fid == 0 || x->nchildren != 1 || n == CHAIN_MAX)
 			break;
@@ -130,7 +130,7 @@ static void fill_call_site(struct tree_show *s, struct row *row, const struct tr
 {
 	struct build *b = s->b;
 	uint32_t node = n->node, k = n->k, up, up_k;
-	if (calltree_caller(&s->tree, node, k, &up, &up_k)) {
+	if (pathtree_caller(&s->tree, node, k, &up, &up_k)) {
 		node = up;
 		k = up_k;
 	}
@@ -227,7 +227,7 @@ static void emit_node(struct tree_show *s, uint32_t node, uint16_t depth)
 	for (uint32_t i = 0; i < count && !s->full; i++)
 		if (kept(s, &s->tree.nodes.data[first + i]))
 			emit_node(s, first + i, (uint16_t)(depth + 1));
-	if (node == CALLTREE_ROOT)
+	if (node == PATHTREE_ROOT)
 		emit_unsampled(s, (uint16_t)(depth + 1));
 }
 
@@ -249,18 +249,18 @@ void show_tree(struct build *b)
 			      ? fid_settle(b, b->q->focus.a)
 			      : 0;
 
-	if (calltree_init(&s.tree, &b->e->flat, b->t, b->q->flags, focus))
+	if (pathtree_init(&s.tree, &b->e->flat, b->t, b->q->flags, focus))
 		b->failed = true;
 	find_matches(&s);
 	if (!b->failed && build_reserve(b, ANSWER_ROWS_MAX) && b->e->flat.n) {
-		calltree_open(&s.tree, CALLTREE_ROOT);
-		if (focus && s.tree.nodes.data[CALLTREE_ROOT].nchildren == 1)
-			emit_node(&s, s.tree.nodes.data[CALLTREE_ROOT].children, 0);
+		pathtree_open(&s.tree, PATHTREE_ROOT);
+		if (focus && s.tree.nodes.data[PATHTREE_ROOT].nchildren == 1)
+			emit_node(&s, s.tree.nodes.data[PATHTREE_ROOT].children, 0);
 		else if (!focus)
-			emit_node(&s, CALLTREE_ROOT, 0);
+			emit_node(&s, PATHTREE_ROOT, 0);
 		emit_more(&s);
 	}
 	b->failed |= s.tree.failed;
 	free(s.matches);
-	calltree_fini(&s.tree);
+	pathtree_fini(&s.tree);
 }

@@ -14,17 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/run.h"
-#include "script_source.h"
-
-#define MS 1000000ull
-
-struct bed {
-	struct tables *tables;
-	struct engine *engine;
-	struct script script;
-	uint32_t serial;
-};
+#include "engine_bed.h"
 
 static int saved;
 static int fake_save(const struct snapshot *s, const char *path, enum snapshot_format format,
@@ -39,74 +29,18 @@ static int fake_save(const struct snapshot *s, const char *path, enum snapshot_f
 	return 0;
 }
 
-static void set_up(struct bed *b, struct engine_setup *setup)
-{
-	struct err err;
-	b->tables = tables_new();
-	setup->tables = b->tables;
-	setup->target_text = "7 prog";
-	setup->save = fake_save;
-	if (!setup->interval_ms)
-		setup->interval_ms = 100;
-	setup->output_fd = setup->output_fd ? setup->output_fd : -1;
-	b->engine = engine_new(setup, &err);
-	assert_non_null(b->engine);
-	struct source *source = script_open(&b->script, engine_sink(b->engine), b->tables);
-	assert_int_equal(engine_start(b->engine, &source_script, source, &err), 0);
-}
-
 static void tear_down(struct bed *b)
 {
 	uint64_t start = clock_mono_ns();
-	engine_stop(b->engine);
-	assert_true(engine_join(b->engine, 1000));
+	bed_down(b);
 	assert_true(clock_mono_ns() - start < 500 * MS);
-	engine_free(b->engine);
-	tables_free(b->tables);
 }
 
-static struct query question(enum view_kind view)
-{
-	return (struct query){.view = view, .event = UINT16_MAX, .set = UINT16_MAX};
-}
-
-/* Ask and wait for the answer to just that, with at least @samples in it. */
 static const struct answer *ask(struct bed *b, struct query q, uint64_t samples)
 {
-	q.serial = ++b->serial;
-	engine_ask(b->engine, &q);
-	uint64_t until = clock_mono_ns() + 5000 * MS;
-	while (clock_mono_ns() < until) {
-		struct pollfd p = {.fd = engine_fd(b->engine), .events = POLLIN};
-		poll(&p, 1, 100);
-		const struct answer *a = engine_answer(b->engine);
-		if (a && a->query.serial == q.serial && a->status.samples >= samples)
-			return a;
-		answer_unref(a);
-	}
-	fail_msg("no answer with %llu samples", (unsigned long long)samples);
-	return NULL;
-}
-
-static const struct row *row_named(const struct answer *a, const char *name)
-{
-	for (uint32_t i = 0; i < a->nrows; i++)
-		if (strcmp(a->rows[i].name, name) == 0)
-			return &a->rows[i];
-	return NULL;
-}
-
-static bool notice_of(struct bed *b, enum notice_kind kind, struct notice *ret)
-{
-	uint64_t until = clock_mono_ns() + 5000 * MS;
-	while (clock_mono_ns() < until) {
-		while (engine_notice(b->engine, ret))
-			if (ret->kind == kind)
-				return true;
-		struct pollfd p = {.fd = engine_fd(b->engine), .events = POLLIN};
-		poll(&p, 1, 10);
-	}
-	return false;
+	const struct answer *a = bed_ask(b, q, samples);
+	assert_non_null(a);
+	return a;
 }
 
 /* main calls hot 60 times and cold 40 times; hot recurses once. */
@@ -129,11 +63,11 @@ static void test_functions(void **state)
 {
 	(void)state;
 	struct bed b = {.script = {.play = play_two}};
-	struct engine_setup setup = {.live = true};
-	set_up(&b, &setup);
-	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 100);
+	struct engine_setup setup = {.live = true, .save = fake_save};
+	bed_up(&b, &setup);
+	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 100);
 	assert_int_equal(a->nrows, 3);
-	const struct row *hot = row_named(a, "hot"), *in_main = row_named(a, "main");
+	const struct row *hot = bed_row(a, "hot"), *in_main = bed_row(a, "main");
 	assert_non_null(hot);
 	assert_ptr_equal(hot, &a->rows[0]);
 	assert_int_equal(hot->self_samples, 60);
@@ -146,14 +80,14 @@ static void test_functions(void **state)
 	assert_string_equal(a->status.arrangement, "script");
 	answer_unref(a);
 
-	struct query q = question(VIEW_FUNCTIONS);
+	struct query q = bed_question(VIEW_FUNCTIONS);
 	strcpy(q.filter, "COL");
 	a = ask(&b, q, 100);
 	assert_int_equal(a->nrows, 1);
 	assert_string_equal(a->rows[0].name, "cold");
 	answer_unref(a);
 
-	q = question(VIEW_FUNCTIONS);
+	q = bed_question(VIEW_FUNCTIONS);
 	q.sort = COLUMN_NAME;
 	q.max_rows = 2;
 	a = ask(&b, q, 100);
@@ -169,22 +103,22 @@ static void test_save(void **state)
 {
 	(void)state;
 	struct bed b = {.script = {.play = play_two}};
-	struct engine_setup setup = {.live = true};
+	struct engine_setup setup = {.live = true, .save = fake_save};
 	struct notice n;
-	set_up(&b, &setup);
-	answer_unref(ask(&b, question(VIEW_FUNCTIONS), 100));
+	bed_up(&b, &setup);
+	answer_unref(ask(&b, bed_question(VIEW_FUNCTIONS), 100));
 
 	struct command c = {.kind = COMMAND_SAVE, .text = "new.pb.gz"};
 	engine_command(b.engine, &c);
-	assert_true(notice_of(&b, NOTICE_SAVED, &n));
+	assert_true(bed_notice(&b, NOTICE_SAVED, &n));
 	assert_non_null(strstr(n.text, "new.pb.gz"));
 	assert_int_equal(saved, 2);
 	strcpy(c.text, "there");
 	engine_command(b.engine, &c);
-	assert_true(notice_of(&b, NOTICE_EXISTS, &n));
+	assert_true(bed_notice(&b, NOTICE_EXISTS, &n));
 	strcpy(c.text, "full");
 	engine_command(b.engine, &c);
-	assert_true(notice_of(&b, NOTICE_ERROR, &n));
+	assert_true(bed_notice(&b, NOTICE_ERROR, &n));
 	assert_string_equal(n.text, "the disk is full");
 	tear_down(&b);
 }
@@ -193,10 +127,10 @@ static void test_snapshot(void **state)
 {
 	(void)state;
 	struct bed b = {.script = {.play = play_two, .ends = true}};
-	struct engine_setup setup = {.live = true};
+	struct engine_setup setup = {.live = true, .save = fake_save};
 	struct notice n;
-	set_up(&b, &setup);
-	assert_true(notice_of(&b, NOTICE_FINISHED, &n));
+	bed_up(&b, &setup);
+	assert_true(bed_notice(&b, NOTICE_FINISHED, &n));
 	assert_true(engine_finished(b.engine));
 	assert_int_equal(engine_result(b.engine, NULL), 0);
 	const struct snapshot *s = engine_snapshot(b.engine, 0, 1000);
@@ -222,16 +156,16 @@ static void test_failing_source(void **state)
 {
 	(void)state;
 	struct bed b = {.script = {.play = play_failing, .ends = true}};
-	struct engine_setup setup = {.live = true};
+	struct engine_setup setup = {.live = true, .save = fake_save};
 	struct notice n;
 	struct err err;
-	set_up(&b, &setup);
-	assert_true(notice_of(&b, NOTICE_INFO, &n));
+	bed_up(&b, &setup);
+	assert_true(bed_notice(&b, NOTICE_INFO, &n));
 	assert_string_equal(n.text, "kernel frames are hidden");
-	assert_true(notice_of(&b, NOTICE_ERROR, &n));
+	assert_true(bed_notice(&b, NOTICE_ERROR, &n));
 	assert_string_equal(n.text, "the script failed");
 	assert_int_equal(engine_result(b.engine, &err), -EIO);
-	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 0);
+	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 0);
 	assert_int_equal(a->nrows, 0);
 	assert_string_equal(a->note, "no samples yet");
 	assert_string_equal(a->status.say, "kernel frames are hidden");
@@ -257,13 +191,13 @@ static void test_recording(void **state)
 	(void)state;
 	struct bed b = {.script = {.play = play_recording, .ends = true}};
 	struct engine_setup setup = {.live = false};
-	set_up(&b, &setup);
-	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 300000);
+	bed_up(&b, &setup);
+	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 300000);
 	assert_int_equal(a->status.loss[LOSS_QUEUE], 0);
-	assert_int_equal(row_named(a, "f")->self_samples, 300000);
+	assert_int_equal(bed_row(a, "f")->self_samples, 300000);
 	assert_true(a->status.recording);
 	answer_unref(a);
-	struct query q = question(VIEW_FUNCTIONS);
+	struct query q = bed_question(VIEW_FUNCTIONS);
 	q.window_ns = 10000 * MS; /* 10,000 samples a second of recorded time */
 	a = ask(&b, q, 1);
 	assert_true(a->status.samples >= 99000 && a->status.samples <= 101000);
@@ -275,9 +209,9 @@ static void test_commands(void **state)
 {
 	(void)state;
 	struct bed b = {.script = {.play = play_two}};
-	struct engine_setup setup = {.live = true};
-	set_up(&b, &setup);
-	answer_unref(ask(&b, question(VIEW_FUNCTIONS), 100));
+	struct engine_setup setup = {.live = true, .save = fake_save};
+	bed_up(&b, &setup);
+	answer_unref(ask(&b, bed_question(VIEW_FUNCTIONS), 100));
 	struct command rate = {.kind = COMMAND_RATE, .number = 4000};
 	engine_command(b.engine, &rate);
 	for (int i = 0; i < 1000 && !b.script.commands; i++)
@@ -287,12 +221,12 @@ static void test_commands(void **state)
 
 	struct command mark = {.kind = COMMAND_MARK};
 	engine_command(b.engine, &mark);
-	const struct answer *a = ask(&b, question(VIEW_FUNCTIONS), 0);
+	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 0);
 	assert_true(a->status.marked);
 	assert_int_equal(a->status.samples, 0);
 	answer_unref(a);
 	engine_command(b.engine, &mark);
-	a = ask(&b, question(VIEW_FUNCTIONS), 100);
+	a = ask(&b, bed_question(VIEW_FUNCTIONS), 100);
 	assert_false(a->status.marked);
 	answer_unref(a);
 	tear_down(&b);

@@ -1,5 +1,5 @@
 /*
- * calltree: call paths by function, opened where they are looked at.
+ * pathtree: call paths by function, opened where they are looked at.
  *
  * A tree node gathers every place (flat node, inlined function) that is reached by the same path of
  * functions. Children are made when a node is opened, so that a tree costs what is open of it.
@@ -7,14 +7,14 @@
  * focused function (or of any function that was sampled) and goes towards the callers. Engine
  * thread.
  */
-#ifndef ALTPTTOP_CALLTREE_H
-#define ALTPTTOP_CALLTREE_H
+#ifndef ALTPTTOP_PATHTREE_H
+#define ALTPTTOP_PATHTREE_H
 
 #include "base/vec.h"
 #include "profile/chain.h"
 #include "profile/flat.h"
 
-#define CALLTREE_ROOT 0u
+#define PATHTREE_ROOT 0u
 
 /* A function instance: place @k (0 innermost) in the chain of flat node @node. */
 struct tree_place {
@@ -26,8 +26,8 @@ struct tree_node {
 	fid_t fid;     /* 0: the root, made up */
 	uint64_t hash; /* of the path of functions */
 	struct sums self, total;
-	uint32_t places, nplaces;     /* in calltree.places */
-	uint32_t children, nchildren; /* in calltree.nodes, by falling total */
+	uint32_t places, nplaces;     /* in pathtree.places */
+	uint32_t children, nchildren; /* in pathtree.nodes, by falling total */
 	bool opened;
 	bool inlined;  /* into its caller, at its heaviest place */
 	uint32_t node; /* flat node of its heaviest place … */
@@ -38,7 +38,7 @@ struct tree_origin {
 	struct sums self, total;
 };
 
-struct calltree {
+struct pathtree {
 	const struct flat *flat;
 	const struct tables *tables;
 	uint32_t flags; /* enum query_flag */
@@ -56,14 +56,14 @@ struct calltree {
 
 /* The root, unopened. @focus 0: every function. Only with QUERY_BOTTOM_UP in @flags has it a
  * meaning. */
-int calltree_init(struct calltree *c, const struct flat *f, const struct tables *t, uint32_t flags,
+int pathtree_init(struct pathtree *c, const struct flat *f, const struct tables *t, uint32_t flags,
 		  fid_t focus);
-void calltree_fini(struct calltree *c);
+void pathtree_fini(struct pathtree *c);
 /* Make the children of @node; idempotent. Pointers into nodes move. */
-void calltree_open(struct calltree *c, uint32_t node);
+void pathtree_open(struct pathtree *c, uint32_t node);
 
 /* Flat node and chain place of the caller of a place; false: it is outermost. */
-bool calltree_caller(const struct calltree *c, uint32_t node, uint32_t k, uint32_t *ret_node,
+bool pathtree_caller(const struct pathtree *c, uint32_t node, uint32_t k, uint32_t *ret_node,
 		     uint32_t *ret_k);
 
 #endif

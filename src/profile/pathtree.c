@@ -1,10 +1,10 @@
 /*
- * calltree: lazily opened trees of call paths.
+ * pathtree: lazily opened trees of call paths.
  *
  * Engine thread. Opening a node lists the places one step further (callees or callers), sorts them
  * by function and makes one child of each run.
  */
-#include "profile/calltree.h"
+#include "profile/pathtree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@ struct steps {
 	VEC(struct step)
 };
 
-static bool bottom_up(const struct calltree *c)
+static bool bottom_up(const struct pathtree *c)
 {
 	return c->flags & QUERY_BOTTOM_UP;
 }
 
-static void push_step(struct calltree *c, struct steps *s, uint32_t node, uint32_t k,
+static void push_step(struct pathtree *c, struct steps *s, uint32_t node, uint32_t k,
 		      uint32_t origin)
 {
 	struct chain chain;
@@ -39,19 +39,19 @@ static void push_step(struct calltree *c, struct steps *s, uint32_t node, uint32
 		c->failed = true;
 }
 
-static uint32_t chain_length(const struct calltree *c, uint32_t node)
+static uint32_t chain_length(const struct pathtree *c, uint32_t node)
 {
 	struct chain chain;
 	chain_get(&chain, c->tables, c->flat->nodes[node].frame, c->flags);
 	return chain.n;
 }
 
-static void push_outermost(struct calltree *c, struct steps *s, uint32_t node)
+static void push_outermost(struct pathtree *c, struct steps *s, uint32_t node)
 {
 	push_step(c, s, node, chain_length(c, node) - 1, 0);
 }
 
-static void push_callees(struct calltree *c, struct steps *s, const struct tree_place *p)
+static void push_callees(struct pathtree *c, struct steps *s, const struct tree_place *p)
 {
 	const struct flat *f = c->flat;
 	if (p->k > 0) {
@@ -62,7 +62,7 @@ static void push_callees(struct calltree *c, struct steps *s, const struct tree_
 		push_outermost(c, s, i);
 }
 
-bool calltree_caller(const struct calltree *c, uint32_t node, uint32_t k, uint32_t *ret_node,
+bool pathtree_caller(const struct pathtree *c, uint32_t node, uint32_t k, uint32_t *ret_node,
 		     uint32_t *ret_k)
 {
 	if (k + 1 < chain_length(c, node)) {
@@ -78,10 +78,10 @@ bool calltree_caller(const struct calltree *c, uint32_t node, uint32_t k, uint32
 	return true;
 }
 
-static void push_caller(struct calltree *c, struct steps *s, const struct tree_place *p)
+static void push_caller(struct pathtree *c, struct steps *s, const struct tree_place *p)
 {
 	uint32_t node, k;
-	if (calltree_caller(c, p->node, p->k, &node, &k))
+	if (pathtree_caller(c, p->node, p->k, &node, &k))
 		push_step(c, s, node, k, p->origin);
 }
 
@@ -101,7 +101,7 @@ static int compare_nodes(const void *a, const void *b)
 	return x->fid < y->fid ? -1 : x->fid > y->fid;
 }
 
-static void add_place(struct calltree *c, struct tree_node *n, const struct tree_place *p,
+static void add_place(struct pathtree *c, struct tree_node *n, const struct tree_place *p,
 		      uint64_t *heaviest)
 {
 	const struct flat_node *at = &c->flat->nodes[p->node];
@@ -126,7 +126,7 @@ static void add_place(struct calltree *c, struct tree_node *n, const struct tree
 }
 
 /* One child a run of steps in the same function. */
-static void make_children(struct calltree *c, uint32_t parent, struct steps *s)
+static void make_children(struct pathtree *c, uint32_t parent, struct steps *s)
 {
 	uint32_t first = (uint32_t)c->nodes.len;
 	uint64_t hash = c->nodes.data[parent].hash;
@@ -150,17 +150,17 @@ static void make_children(struct calltree *c, uint32_t parent, struct steps *s)
 		qsort(c->nodes.data + first, p->nchildren, sizeof *c->nodes.data, compare_nodes);
 }
 
-void calltree_open(struct calltree *c, uint32_t node)
+void pathtree_open(struct pathtree *c, uint32_t node)
 {
 	struct steps s = {0};
 	if (c->nodes.data[node].opened)
 		return;
 	c->nodes.data[node].opened = true;
 	uint32_t first = c->nodes.data[node].places;
-	if (node == CALLTREE_ROOT && !bottom_up(c)) {
+	if (node == PATHTREE_ROOT && !bottom_up(c)) {
 		for (uint32_t i = 0; i < c->flat->n; i = c->flat->nodes[i].end)
 			push_outermost(c, &s, i);
-	} else if (node == CALLTREE_ROOT) {
+	} else if (node == PATHTREE_ROOT) {
 		for (uint32_t i = 0; i < c->nodes.data[node].nplaces; i++) {
 			const struct tree_place *p = &c->places.data[first + i];
 			const struct sums *total = &c->origins.data[p->origin].total;
@@ -180,7 +180,7 @@ void calltree_open(struct calltree *c, uint32_t node)
 	vec_fini(&s);
 }
 
-static void push_origin(struct calltree *c, uint32_t node, uint32_t k, const struct sums *total,
+static void push_origin(struct pathtree *c, uint32_t node, uint32_t k, const struct sums *total,
 			const struct sums *self)
 {
 	struct tree_place p = {node, k, (uint32_t)c->origins.len};
@@ -190,7 +190,7 @@ static void push_origin(struct calltree *c, uint32_t node, uint32_t k, const str
 }
 
 struct seeking {
-	struct calltree *c;
+	struct pathtree *c;
 	fid_t focus;
 	struct {
 		VEC(uint32_t)
@@ -201,7 +201,7 @@ struct seeking {
 static void seek_enter(void *ctx, struct visit *path, uint32_t depth)
 {
 	struct seeking *s = ctx;
-	struct calltree *c = s->c;
+	struct pathtree *c = s->c;
 	const struct visit *v = &path[depth - 1];
 	static const struct sums none;
 	if (v->fid != s->focus)
@@ -225,7 +225,7 @@ static void seek_leave(void *ctx, struct visit *path, uint32_t depth)
 		s->open.len--;
 }
 
-static void find_origins(struct calltree *c, fid_t focus)
+static void find_origins(struct pathtree *c, fid_t focus)
 {
 	if (!focus) {
 		for (uint32_t i = 0; i < c->flat->n; i++) {
@@ -241,17 +241,17 @@ static void find_origins(struct calltree *c, fid_t focus)
 	vec_fini(&s.open);
 }
 
-int calltree_init(struct calltree *c, const struct flat *f, const struct tables *t, uint32_t flags,
+int pathtree_init(struct pathtree *c, const struct flat *f, const struct tables *t, uint32_t flags,
 		  fid_t focus)
 {
-	*c = (struct calltree){.flat = f, .tables = t, .flags = flags};
+	*c = (struct pathtree){.flat = f, .tables = t, .flags = flags};
 	struct tree_node root = {.total = f->all, .node = FLAT_NONE};
 	if (vec_push(&c->nodes, root))
 		return -ENOMEM;
 	if (!bottom_up(c))
 		return 0;
 	find_origins(c, focus);
-	struct tree_node *r = &c->nodes.data[CALLTREE_ROOT];
+	struct tree_node *r = &c->nodes.data[PATHTREE_ROOT];
 	r->nplaces = (uint32_t)c->places.len;
 	r->total = (struct sums){0};
 	for (size_t i = 0; i < c->origins.len; i++)
@@ -259,7 +259,7 @@ int calltree_init(struct calltree *c, const struct flat *f, const struct tables 
 	return c->failed ? -ENOMEM : 0;
 }
 
-void calltree_fini(struct calltree *c)
+void pathtree_fini(struct pathtree *c)
 {
 	vec_fini(&c->nodes);
 	vec_fini(&c->places);

@@ -327,3 +327,31 @@ bool program_lines(struct program *p, uint64_t addr, struct found *ret_found)
 	name_last(p, addr, ret_found);
 	return true;
 }
+
+struct row_args {
+	struct program *p;
+	uint64_t addr, end;
+};
+
+static void find_row_end(void *ctx)
+{
+	struct row_args *a = ctx;
+	struct dw_unit *u;
+	size_t at = 0;
+
+	while ((u = dw_unit_for(a->p->dw, a->addr, &at))) {
+		struct dw_index *i = dw_index_get(u->split ? u->split : u);
+
+		if (i && dw_lines_find(&i->lines, a->addr, &a->end))
+			return;
+	}
+}
+
+uint64_t program_next_row(struct program *p, uint64_t addr)
+{
+	struct row_args a = {p, addr - p->slide, UINT64_MAX};
+
+	if (!p->dw || p->dw_bad || program_guarded(p, find_row_end, &a) || a.end == UINT64_MAX)
+		return UINT64_MAX;
+	return a.end + p->slide;
+}

@@ -67,6 +67,9 @@ bool program_may_have_lines(const struct program *p);
 /* The same with lines and inlined functions. False: DWARF says nothing more than program_name. */
 bool program_lines(struct program *p, uint64_t addr, struct found *ret_found);
 
+/* Where the line table's next row begins behind @addr: code begins there. UINT64_MAX: not known. */
+uint64_t program_next_row(struct program *p, uint64_t addr);
+
 /* Run @body with every mapping of the program guarded: 0 or -EFAULT. */
 int program_guarded(struct program *p, void (*body)(void *ctx), void *ctx);
 

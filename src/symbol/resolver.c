@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "listing.h"
 #include "resolve.h"
 #include "wants.h"
 
@@ -21,6 +22,7 @@ struct resolver {
 	struct resolve state;
 	pthread_mutex_t lock; /* state */
 	struct wants *wants;
+	struct shelf shelf;
 	pthread_t thread;
 	bool started, joined;
 	_Atomic bool stop;
@@ -33,6 +35,7 @@ struct resolver *resolver_new(struct tables *tables, const struct resolver_confi
 
 	if (r && (r->wants = wants_new()) && !resolve_init(&r->state, tables, config)) {
 		pthread_mutex_init(&r->lock, NULL);
+		shelf_init(&r->shelf);
 		return r;
 	}
 	if (r)
@@ -46,6 +49,7 @@ void resolver_free(struct resolver *r)
 {
 	if (!r)
 		return;
+	shelf_fini(&r->shelf);
 	resolve_fini(&r->state);
 	wants_free(r->wants);
 	pthread_mutex_destroy(&r->lock);
@@ -70,15 +74,31 @@ static void step(struct resolver *r, enum want_step what, frame_id frame)
 		wants_named(r->wants, frame, more);
 }
 
+/* Somebody looks at a function: that goes before names that are not on the screen. */
+static void make_listings(struct resolver *r)
+{
+	const struct listing *l;
+	func_id func;
+
+	while ((func = shelf_next_want(&r->shelf)) &&
+	       !atomic_load_explicit(&r->stop, memory_order_relaxed)) {
+		if (!(l = resolver_listing_now(r, func)))
+			return;
+		shelf_put(&r->shelf, l);
+	}
+}
+
 static void *resolver_main(void *arg)
 {
 	struct resolver *r = arg;
 	enum want_step what;
 	frame_id frame;
 
-	while (!atomic_load_explicit(&r->stop, memory_order_relaxed))
+	while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
+		make_listings(r);
 		if ((what = wants_take(r->wants, IDLE_MS, &frame)))
 			step(r, what, frame);
+	}
 	return NULL;
 }
 
@@ -174,12 +194,20 @@ void resolver_advice(struct resolver *r, module_id module, char *ret_text, size_
 
 const struct listing *resolver_listing(struct resolver *r, func_id func)
 {
-	(void)r;
-	(void)func;
-	return NULL;
+	bool fresh;
+	const struct listing *l = func ? shelf_get(&r->shelf, func, &fresh) : NULL;
+
+	if (func && !l && fresh)
+		wants_wake(r->wants);
+	return l;
 }
 
-void listing_unref(const struct listing *l)
+const struct listing *resolver_listing_now(struct resolver *r, func_id func)
 {
-	(void)l;
+	const struct listing *l;
+
+	pthread_mutex_lock(&r->lock);
+	l = listing_make(&r->state, func);
+	pthread_mutex_unlock(&r->lock);
+	return l;
 }

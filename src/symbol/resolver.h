@@ -55,8 +55,9 @@ struct listing_insn {
 	bool data;   /* could not be decoded */
 	str_id file; /* of its line */
 	uint32_t line;
-	const char *text;   /* "mov    0x18(%rbx),%rax" */
+	const char *text;   /* "mov    0x18(%rbx),%rax", "call   0x1234 <foo>" */
 	uint64_t target;    /* branch or call target inside the module, 0 none */
+	func_id callee;     /* function at a target outside this one, 0 none: to go into */
 	str_id inlined;     /* innermost inlined function here, 0: the function itself */
 	uint32_t call_line; /* line in the function's own file that the inlining hangs under */
 };
@@ -72,6 +73,8 @@ struct listing {
 };
 /* The newest listing of @func with a reference, or NULL: it is asked for and will come. */
 const struct listing *resolver_listing(struct resolver *r, func_id func);
+/* The same made here and now, on the caller's thread (batch, tests). NULL: no memory. */
+const struct listing *resolver_listing_now(struct resolver *r, func_id func);
 void listing_unref(const struct listing *l);
 
 /* Sample-weighted advice is made by the engine; this tells what is known of one module. */

@@ -221,6 +221,76 @@ static void test_kernel(void **state)
 		assert_string_equal(tables_text(f->tables, func->name), "[kernel]");
 }
 
+static const struct listing *listing_of(struct fixture *f, void *addr)
+{
+	frame_id frame = frame_of(f->tables, addr, 1);
+
+	resolver_now(f->resolver, frame);
+	return resolver_listing_now(
+		f->resolver,
+		tables_loc(f->tables, frame)->lines[tables_loc(f->tables, frame)->n - 1].func);
+}
+
+static void test_listing(void **state)
+{
+	struct fixture *f = *state;
+	const struct listing *l = listing_of(f, (void *)resolver_test_target);
+	bool seen_nop = false, seen_text = false;
+	uint64_t next;
+
+	assert_non_null(l);
+	assert_true(l->ninsns > 4);
+	next = l->insns[0].addr;
+	for (uint32_t i = 0; i < l->ninsns; i++) {
+		assert_int_equal(l->insns[i].addr, next);
+		next += l->insns[i].size;
+		seen_nop |= !strcmp(l->insns[i].text, "nop");
+	}
+	assert_true(seen_nop);
+	assert_non_null(strstr(tables_text(f->tables, l->file), "test_resolver.c"));
+	for (uint32_t i = 0; i < l->nlines; i++)
+		seen_text |= strstr(l->lines[i].text, "return x + 1;") != NULL;
+	assert_true(seen_text);
+	listing_unref(l);
+}
+
+/* Without lines: instructions, their call targets, and a note. */
+static void test_listing_stripped(void **state)
+{
+	struct fixture *f = *state;
+	const struct listing *l = listing_of(f, dlsym(RTLD_DEFAULT, "qsort_r"));
+	bool callee = false;
+
+	assert_non_null(l);
+	assert_true(l->ninsns > 10);
+	for (uint32_t i = 0; i < l->ninsns; i++)
+		callee |= l->insns[i].callee != 0;
+	assert_true(callee);
+	if (!l->nlines)
+		assert_true(l->note[0]);
+	listing_unref(l);
+}
+
+static void test_listing_asked(void **state)
+{
+	struct fixture *f = *state;
+	frame_id frame = frame_of(f->tables, (void *)resolver_test_target, 1);
+	const struct listing *l = NULL;
+	func_id func;
+
+	resolver_now(f->resolver, frame);
+	func = tables_loc(f->tables, frame)->lines[0].func;
+	assert_null(resolver_listing(f->resolver, func));
+	assert_int_equal(resolver_start(f->resolver), 0);
+	for (int i = 0; i < 500 && !(l = resolver_listing(f->resolver, func)); i++)
+		usleep(10000);
+	assert_non_null(l);
+	assert_int_equal(l->func, func);
+	listing_unref(l);
+	resolver_stop(f->resolver);
+	assert_true(resolver_join(f->resolver, 5000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +301,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_recorded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_listing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_listing_stripped, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_listing_asked, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("resolver", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #ifndef ALTPTTOP_SOURCE_H
 #define ALTPTTOP_SOURCE_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -68,6 +69,13 @@ struct source_status {
 	_Atomic(const char *) arrangement_now; /* NULL: still that; else what it is now (acquire),
 						  good as long as the source */
 };
+
+static inline const char *source_arrangement(const struct source_status *s)
+{
+	const char *now = atomic_load_explicit(&s->arrangement_now, memory_order_acquire);
+
+	return now ? now : s->arrangement;
+}
 
 struct source; /* one running source: opaque, its implementation embeds what it needs */
 

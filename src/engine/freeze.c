@@ -22,7 +22,7 @@ static void describe(const struct engine *e, struct snapshot *s)
 			 u.release, u.machine);
 	const struct source_status *status = e->source ? e->ops->status(e->source) : NULL;
 	if (status) {
-		snprintf(s->sampler, sizeof s->sampler, "%s", status->arrangement);
+		snprintf(s->sampler, sizeof s->sampler, "%s", source_arrangement(status));
 		s->rate_hz = atomic_load_explicit(&status->asked_hz, memory_order_relaxed);
 	}
 	if (!s->rate_hz)

@@ -132,6 +132,8 @@ static void find_stack(struct intake *in, struct process *p, struct life *life,
 	unwind(in, p, life, s);
 	if (in->live && in->result.cut == CUT_NO_MODULE && reread(p, s->time_ns))
 		unwind(in, p, life, s);
+	if (s->ret_cut)
+		*s->ret_cut = (uint8_t)in->result.cut;
 	remember(in, life);
 }
 

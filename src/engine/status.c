@@ -155,7 +155,7 @@ static void fill_source(const struct engine *e, struct answer_status *s)
 	const struct source_status *x = e->ops->status(e->source);
 	if (!x)
 		return;
-	build_copy(s->arrangement, sizeof s->arrangement, x->arrangement);
+	build_copy(s->arrangement, sizeof s->arrangement, source_arrangement(x));
 	s->threads = atomic_load_explicit(&x->threads, memory_order_relaxed);
 	s->unwatched = atomic_load_explicit(&x->unwatched, memory_order_relaxed);
 	s->asked_hz = atomic_load_explicit(&x->asked_hz, memory_order_relaxed);

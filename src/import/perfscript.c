@@ -123,7 +123,7 @@ static bool add_srcline(struct script *s, const char *line, size_t n)
 {
 	struct text file;
 	uint32_t number;
-	if (!s->frames.len || !script_srcline(line, n, &file, &number))
+	if (!s->frames.len || !scriptline_srcline(line, n, &file, &number))
 		return false;
 	struct frame f = *tables_frame_get(s->im->tables, s->frames.data[s->frames.len - 1]);
 	f.file = tables_strn(s->im->tables, file.s, file.n);
@@ -147,7 +147,7 @@ static bool frame_line(struct script *s, const char *line, size_t n)
 	uint32_t id;
 	if (!map64_get(&s->memo, key, &id)) {
 		struct script_place p;
-		if (!script_frame(line, n, &p))
+		if (!scriptline_frame(line, n, &p))
 			return false;
 		id = place_frame(s, &p, 0);
 		memo_put(s, key, id);
@@ -182,7 +182,7 @@ static void open_sample(struct script *s, const struct script_header *h)
 	s->open = true;
 	struct script_place p;
 	struct text before;
-	if (h->rest.n && script_place(h->rest.s, h->rest.n, &p, &before) && p.has_ip &&
+	if (h->rest.n && scriptline_place(h->rest.s, h->rest.n, &p, &before) && p.has_ip &&
 	    (p.dso.n || !before.n))
 		add_frame(s, place_frame(s, &p, 0));
 }
@@ -201,7 +201,7 @@ static void sample_line(struct script *s, const char *line, size_t n)
 	if (s->open && frame_line(s, line, n))
 		return;
 	struct script_header h;
-	if (script_header(line, n, &h)) {
+	if (scriptline_header(line, n, &h)) {
 		open_sample(s, &h);
 		return;
 	}
@@ -250,13 +250,13 @@ static struct tail parse_tail(struct script *s, const char *text, size_t n)
 		return t;
 	memcpy(joined, line, lead);
 	memcpy(joined + lead, text, n);
-	if (script_header(joined, lead + n, &h) && script_branch(h.rest.s, h.rest.n, &b)) {
+	if (scriptline_header(joined, lead + n, &h) && scriptline_branch(h.rest.s, h.rest.n, &b)) {
 		struct script_place at = b.at;
 		if (b.kind == INSN_START) {
 			if (b.has_to)
 				at = b.to;
 			else if (b.indented.n && !at.symbol.n &&
-				 !script_place(b.indented.s, b.indented.n, &at, NULL))
+				 !scriptline_place(b.indented.s, b.indented.n, &at, NULL))
 				at = (struct script_place){.symbol = b.indented,
 							   .offset = UINT64_MAX};
 		}
@@ -304,7 +304,7 @@ static const char *trace_prefix(struct script *s, const char *line, size_t n)
 	    (tail = fast_time(line + s->prefix_len, end, &s->time_ns)))
 		return tail;
 	struct script_header h;
-	if (!script_header(line, n, &h) || h.time_ns == UINT64_MAX)
+	if (!scriptline_header(line, n, &h) || h.time_ns == UINT64_MAX)
 		return NULL;
 	s->thread = thread_index(s, &h);
 	s->time_ns = h.time_ns;
@@ -391,12 +391,12 @@ static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 			i--;
 			continue;
 		}
-		if (in_sample && script_frame(line, len, &place)) {
+		if (in_sample && scriptline_frame(line, len, &place)) {
 			ret_look->stacked++;
 			continue;
 		}
 		in_sample = false;
-		if (!script_header(line, len, &h)) {
+		if (!scriptline_header(line, len, &h)) {
 			ret_look->strange += !empty_line(line, len) && !is_error_line(line, len) &&
 					     line[0] != ' ' && line[0] != '\t';
 			continue;
@@ -404,7 +404,7 @@ static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 		ret_look->headers++;
 		ret_look->timed += h.time_ns != UINT64_MAX;
 		in_sample = true;
-		if (!script_branch(h.rest.s, h.rest.n, &b))
+		if (!scriptline_branch(h.rest.s, h.rest.n, &b))
 			continue;
 		if (b.known)
 			ret_look->traced++;

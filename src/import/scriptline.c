@@ -248,7 +248,7 @@ static bool header_without_time(const char *line, const char *end, struct script
 	return who(line, event.s, h) && h->pid != -1;
 }
 
-bool script_header(const char *line, size_t n, struct script_header *ret_header)
+bool scriptline_header(const char *line, size_t n, struct script_header *ret_header)
 {
 	const char *end = line + n;
 	struct script_header h = {.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX};
@@ -315,7 +315,8 @@ static const char *split_dso(const char *s, const char *end, struct script_place
 	return end;
 }
 
-bool script_place(const char *s, size_t n, struct script_place *ret_place, struct text *ret_before)
+bool scriptline_place(const char *s, size_t n, struct script_place *ret_place,
+		      struct text *ret_before)
 {
 	struct script_place p = {.offset = UINT64_MAX};
 	const char *end = split_dso(s, s + n, &p), *after = end;
@@ -354,7 +355,7 @@ bool script_place(const char *s, size_t n, struct script_place *ret_place, struc
 	return true;
 }
 
-bool script_frame(const char *line, size_t n, struct script_place *ret_place)
+bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place)
 {
 	const char *s = line, *end = line + n;
 	while (s < end && blank(*s))
@@ -450,7 +451,7 @@ static const char *find_arrow(const char *s, const char *end)
 	return NULL;
 }
 
-bool script_branch(const char *s, size_t n, struct script_branch *ret_branch)
+bool scriptline_branch(const char *s, size_t n, struct script_branch *ret_branch)
 {
 	struct script_branch b = {.at = {.offset = UINT64_MAX}, .to = {.offset = UINT64_MAX}};
 	const char *end = s + n;
@@ -459,16 +460,16 @@ bool script_branch(const char *s, size_t n, struct script_branch *ret_branch)
 	s = take_flags(s, end, &b);
 	const char *arrow = find_arrow(s, end);
 	if (arrow) {
-		b.has_to = script_frame(arrow + 2, (size_t)(end - arrow - 2), &b.to);
+		b.has_to = scriptline_frame(arrow + 2, (size_t)(end - arrow - 2), &b.to);
 		end = arrow;
 	}
-	if (!script_place(s, (size_t)(end - s), &b.at, &b.indented))
+	if (!scriptline_place(s, (size_t)(end - s), &b.at, &b.indented))
 		return false;
 	*ret_branch = b;
 	return true;
 }
 
-bool script_srcline(const char *line, size_t n, struct text *ret_file, uint32_t *ret_line)
+bool scriptline_srcline(const char *line, size_t n, struct text *ret_file, uint32_t *ret_line)
 {
 	struct text t = trim(line, line + n);
 	const char *colon = t.n ? memrchr(t.s, ':', t.n) : NULL;

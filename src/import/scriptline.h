@@ -49,19 +49,20 @@ struct script_branch {
 };
 
 /* A sample's first line. False: not one. */
-bool script_header(const char *line, size_t n, struct script_header *ret_header);
+bool scriptline_header(const char *line, size_t n, struct script_header *ret_header);
 
 /* A frame line "  7f12 symbol+0x3 (dso)". False: not one. */
-bool script_frame(const char *line, size_t n, struct script_place *ret_place);
+bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place);
 
 /* A place within text: the last hexadecimal word that a symbol follows, the symbol, the dso in
  * brackets. */
-bool script_place(const char *s, size_t n, struct script_place *ret_place, struct text *ret_before);
+bool scriptline_place(const char *s, size_t n, struct script_place *ret_place,
+		      struct text *ret_before);
 
 /* What follows the header of an instruction or branch trace line. False: no place in it. */
-bool script_branch(const char *s, size_t n, struct script_branch *ret_branch);
+bool scriptline_branch(const char *s, size_t n, struct script_branch *ret_branch);
 
 /* "file.c:123" → true with the parts; "lib.so[11634]" and others → false. */
-bool script_srcline(const char *line, size_t n, struct text *ret_file, uint32_t *ret_line);
+bool scriptline_srcline(const char *line, size_t n, struct text *ret_file, uint32_t *ret_line);
 
 #endif

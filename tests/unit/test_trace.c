@@ -1,0 +1,311 @@
+/* trace: duration, cache and edge on small recordings whose outcome was worked out by hand. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "counting_sink.h"
+
+static struct counting c;
+static struct err err;
+
+static const struct analysis *read_text(const char *text, const struct analyser_options *options,
+					unsigned which)
+{
+	counting_init(&c);
+	err = (struct err){0};
+	int rc = counting_text(&c, text, strlen(text), options, &err);
+	if (rc || c.nanalyses <= which)
+		fail_msg("%d %s: %u analyses; said %s", rc, err.msg, c.nanalyses, c.said.buf);
+	return c.analyses[which];
+}
+
+static double cell(const struct analysis *a, const char *name, const char *title)
+{
+	int row = counting_row(a, c.tables, name);
+	if (row < 0)
+		fail_msg("no row %s", name);
+	return counting_cell(a, row, title);
+}
+
+#define assert_cell(a, name, title, value) assert_float_equal(cell(a, name, title), value, 1e-9)
+
+/* --- duration --- */
+
+/* outer [0,100] holds a [10,20], a [30,60] (which holds b [35,45]) and b [70,71.5]; alone
+ * [200,210]. µs. */
+static const char spans[] =
+	"[{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":70,\"dur\":1.5,\"name\":\"b\"},"
+	"{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":0,\"name\":\"outer\"},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":10,\"name\":\"a\"},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":30,\"dur\":30,\"name\":\"a\"},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":\"35\",\"dur\":\"10.0\",\"name\":\"b\"},"
+	"{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":100},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":200,\"dur\":10,\"name\":\"alone\"}]";
+
+static void test_duration(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_DURATION};
+	const struct analysis *a = read_text(spans, &options, 0);
+	assert_int_equal(a->nrows, 4);
+	assert_cell(a, "a", "count", 2);
+	assert_cell(a, "a", "total", 40000);
+	assert_cell(a, "a", "avg", 20000);
+	assert_cell(a, "a", "min", 10000);
+	assert_cell(a, "a", "max", 30000);
+	assert_cell(a, "a", "max_avg", 1.5);
+	assert_cell(a, "a", "sd_avg", 0.5);
+	assert_cell(a, "a", "cachemiss", 10000 / 150.0);
+	assert_cell(a, "a", "avg_child_nb", 0.5);
+	assert_cell(a, "a", "avg_loop_size", 1);
+	assert_cell(a, "a", "p50", 10000);
+	assert_cell(a, "a", "p95", 30000);
+	/* outer: children a, a, b (the inner b is a's): three of two names */
+	assert_cell(a, "outer", "avg_child_nb", 3);
+	assert_cell(a, "outer", "avg_loop_size", 1.5);
+	assert_cell(a, "alone", "avg_loop_size", 0);
+	/* self times are the samples: outer 100 - 10 - 30 - 1.5, a 10 + 20, b 10 + 1.5, alone 10 */
+	assert_int_equal(c.weight, 110000);
+	assert_non_null(strstr(c.folded.buf, "outer 58500\n"));
+	assert_non_null(strstr(c.folded.buf, "outer;a 20000\n"));
+	assert_non_null(strstr(c.folded.buf, "outer;a;b 10000\n"));
+	counting_fini(&c);
+}
+
+static void test_duration_score(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_DURATION};
+	const struct analysis *a = read_text("[{\"ph\":\"X\",\"ts\":0,\"dur\":1,\"name\":\"few\"},"
+					     "{\"ph\":\"X\",\"ts\":2,\"dur\":1,\"name\":\"many\"},"
+					     "{\"ph\":\"X\",\"ts\":4,\"dur\":1,\"name\":\"many\"}]",
+					     &options, 0);
+	/* count 1 and 2, total 1000 and 2000: 0 and 1; avg, max_avg, sd_avg equal: 0 */
+	assert_cell(a, "many", "score", 0.70);
+	assert_cell(a, "few", "score", 0);
+	assert_string_equal(tables_text(c.tables, a->rows[0].name), "many");
+	counting_fini(&c);
+}
+
+static void test_duration_leaf(void **state)
+{
+	(void)state;
+	struct analyser_options options = {.pattern = PATTERN_DURATION, .leaf = true};
+	const struct analysis *a = read_text(spans, &options, 0);
+	assert_cell(a, "a", "count", 1);
+	assert_cell(a, "b", "count", 2);
+	assert_int_equal(counting_row(a, c.tables, "outer"), -1);
+	counting_fini(&c);
+	options = (struct analyser_options){.pattern = PATTERN_DURATION, .leaf_parent = true};
+	a = read_text(spans, &options, 0);
+	assert_int_equal(a->nrows, 1);
+	assert_cell(a, "a", "count", 1);
+	assert_cell(a, "a", "total", 30000);
+	counting_fini(&c);
+}
+
+static void test_duration_filter(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_DURATION,
+						 .filter = "count>=2, avg<20000"};
+	const struct analysis *a = read_text(spans, &options, 0);
+	assert_int_equal(a->nrows, 1);
+	assert_string_equal(tables_text(c.tables, a->rows[0].name), "b");
+	counting_fini(&c);
+	static const char *const bad[] = {"cuont>1", "count>", "count!1", "count>1;avg>1",
+					  "count 5"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		counting_init(&c);
+		struct analyser *analyser;
+		const struct analyser_options o = {.filter = bad[i]};
+		err = (struct err){0};
+		assert_int_equal(analyser_new(&o, c.tables, &c.sink, &analyser, &err), -EINVAL);
+		assert_true(err.msg[0]);
+		counting_fini(&c);
+	}
+}
+
+static void test_duration_spilled(void **state)
+{
+	(void)state;
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_putc(&text, '[');
+	for (unsigned i = 0; i < 20000; i++)
+		strbuf_printf(
+			&text,
+			"{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%u,\"dur\":%u,\"name\":\"n%u\"},",
+			i % 7, (i * 7919) % 20000, i % 13, i % 11);
+	struct analyser_options options = {.pattern = PATTERN_DURATION};
+	struct counting in_memory;
+	const struct analysis *whole = read_text(text.buf, &options, 0);
+	in_memory = c;
+	options.span_bytes = 1; /* the least: 1,024 spans in memory */
+	const struct analysis *spilled = read_text(text.buf, &options, 0);
+	assert_int_equal(whole->nrows, spilled->nrows);
+	assert_int_equal(whole->nrows, 11);
+	assert_memory_equal(whole->cells, spilled->cells,
+			    sizeof(double) * whole->nrows * whole->ncolumns);
+	strbuf_fini(&text);
+	counting_fini(&c);
+	counting_fini(&in_memory);
+}
+
+/* --- cache --- */
+
+#define LINE(time, flags, ip, symbol) \
+	"prog 7/7 [000] 1.00000" time ": instructions:u: " flags " " ip " " symbol " (/bin/prog)\n"
+
+/*
+ * main calls f (10 ns later), f runs two instructions and calls itself once, both return; main goes
+ * on, jumps to g as a tail call.
+ */
+static const char calls[] = LINE("0000", "", "100", "main+0x0")
+	LINE("0010", "call", "104", "main+0x4") LINE("0020", "", "200", "f+0x0")
+		LINE("0025", "call", "204", "f+0x4") LINE("0030", "", "200", "f+0x0") LINE(
+			"0035", "return", "208", "f+0x8") LINE("0045", "return", "208", "f+0x8")
+			LINE("0050", "", "108", "main+0x8") LINE("0060", "jmp", "10c", "main+0xc")
+				LINE("0070", "", "300", "g+0x0")
+					LINE("0090", "return", "304", "g+0x4");
+
+static void test_cache(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_CACHE, .ghz = 2};
+	const struct analysis *a = read_text(calls, &options, 0);
+	assert_int_equal(a->nrows, 3);
+	/* f: entered twice; five instructions in 30 ns (from 20 to 50, once each although it
+	 * recurs) */
+	assert_cell(a, "f", "count", 2);
+	assert_cell(a, "f", "inst", 2.5);
+	assert_cell(a, "f", "self_inst", 2.5);
+	assert_cell(a, "f", "time", 15);
+	assert_cell(a, "f", "ipc", 5 / (30.0 * 2));
+	assert_cell(a, "f", "depth", 1.5);
+	/* main: from 0 to 70, its own time is 20 before f and 20 after it */
+	assert_cell(a, "main", "count", 1);
+	assert_cell(a, "main", "inst", 9);
+	assert_cell(a, "main", "self_inst", 4);
+	assert_cell(a, "main", "time", 70);
+	assert_cell(a, "main", "self_time", 40);
+	assert_cell(a, "main", "depth", 0);
+	/* g took main's place */
+	assert_cell(a, "g", "time", 20);
+	assert_cell(a, "g", "trace_time_pct", 100 * 20 / 90.0);
+	assert_cell(a, "g", "depth", 0);
+	assert_int_equal(c.weight, 90);
+	assert_non_null(strstr(c.folded.buf, "main;f;f 15\n"));
+	assert_null(strstr(a->note, "made no sense"));
+	counting_fini(&c);
+}
+
+static void test_cache_repair(void **state)
+{
+	(void)state;
+	/* main runs into the middle of f without a branch: nothing is known of the callers any more
+	 */
+	const struct analyser_options options = {.pattern = PATTERN_CACHE};
+	const struct analysis *a = read_text(
+		LINE("0000", "call", "100", "main+0x0") LINE("0010", "", "200", "f+0x0")
+			LINE("0020", "", "308", "g+0x8") LINE("0030", "", "400", "h+0x0"),
+		&options, 0);
+	assert_non_null(strstr(a->note, "1 times the stack made no sense"));
+	assert_non_null(strstr(a->note, "--ghz"));
+	assert_true(isnan(cell(a, "f", "ipc")));
+	/* h was entered at its first byte: it lies on g */
+	assert_cell(a, "h", "depth", 1);
+	assert_cell(a, "g", "depth", 0);
+	counting_fini(&c);
+}
+
+static void test_cache_trampoline(void **state)
+{
+	(void)state;
+	/* main → stub@plt, which jumps to f; f returns to main. Then a return to a function never
+	 * seen. */
+	const struct analyser_options options = {.pattern = PATTERN_CACHE};
+	const struct analysis *a = read_text(
+		LINE("0000", "call", "100", "main+0x0") LINE("0010", "jmp", "150", "f@plt+0x0")
+			LINE("0020", "return", "200", "f+0x0")
+				LINE("0030", "return", "104", "main+0x4")
+					LINE("0040", "", "500", "start+0x9"),
+		&options, 0);
+	assert_cell(a, "f@plt", "count", 1);
+	assert_cell(a, "f@plt", "time", 10);
+	assert_cell(a, "f", "depth", 1);
+	assert_cell(a, "main", "time", 40);
+	assert_cell(a, "start", "depth", 0);
+	counting_fini(&c);
+}
+
+static void test_cache_files(void **state)
+{
+	(void)state;
+	char chrome[] = "/tmp/altpttop-test-XXXXXX", trend[] = "/tmp/altpttop-test-XXXXXX",
+	     text[4096];
+	close(mkstemp(chrome));
+	close(mkstemp(trend));
+	const struct analyser_options options = {
+		.pattern = PATTERN_CACHE, .ghz = 1, .chrometracing = chrome, .ipc_trending = trend};
+	read_text(calls, &options, 0);
+	counting_fini(&c);
+	FILE *f = fopen(trend, "r");
+	size_t n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = 0;
+	assert_non_null(strstr(
+		text, "function,depth,inclusive_ipc,self_ipc,ipc_drop_from_parent,call_count\n"));
+	assert_non_null(strstr(text, "\n\"main\",0,"));
+	assert_non_null(strstr(text, "\n\"main->f\",1,"));
+	assert_non_null(strstr(text, "\n\"main->f->f\",2,"));
+	/* What we write we can read: the rebuilt stacks as spans give f twice, main once. */
+	struct analyser_options again = {.pattern = PATTERN_DURATION};
+	counting_init(&c);
+	assert_int_equal(counting_read(&c, chrome, &again, &err), 0);
+	assert_cell(c.analyses[0], "f", "count", 2);
+	assert_cell(c.analyses[0], "main", "total", 70);
+	counting_fini(&c);
+	unlink(chrome);
+	unlink(trend);
+}
+
+/* --- edge --- */
+
+static void test_edge(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_EDGE};
+	const struct analysis *a = read_text(calls, &options, 0);
+	/* main 100–104 call, f 200–208 ret, main 108–10c branch, g 300–304 ret */
+	assert_int_equal(a->nrows, 4);
+	int row = counting_row(a, c.tables, "f");
+	assert_int_equal(a->rows[row].first, 0x200);
+	assert_int_equal(a->rows[row].last, 0x208);
+	assert_string_equal(tables_text(c.tables, a->rows[row].third), "ret");
+	assert_float_equal(counting_cell(a, row, "count"), 1, 0);
+	assert_float_equal(counting_cell(a, row, "total_time"), 30, 0);
+	assert_float_equal(counting_cell(a, row, "avg_inst"), 5, 0);
+	assert_string_equal(tables_text(c.tables, a->rows[0].name), "f");
+	counting_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_duration),         cmocka_unit_test(test_duration_score),
+		cmocka_unit_test(test_duration_leaf),    cmocka_unit_test(test_duration_filter),
+		cmocka_unit_test(test_duration_spilled), cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache_repair),     cmocka_unit_test(test_cache_trampoline),
+		cmocka_unit_test(test_cache_files),      cmocka_unit_test(test_edge),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,7 +1,8 @@
 /*
  * fuzz_dwarf: hostile DWARF in an ELF file: units, ranges, functions, inlined calls, line tables.
- * seeds: elf elffuzz
  */
+/* seeds: elf elffuzz */
+/* made: program */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /*
  * fuzz_elf: a hostile program file: header, segments, sections, notes, compressed sections, symbol
- * tables, call frame information. seeds: elf elffuzz
+ * tables, call frame information.
  */
+/* seeds: elf elffuzz */
+/* made: program */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

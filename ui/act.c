@@ -119,27 +119,35 @@ static void do_previous_tab(struct ui *ui, struct page *page)
 	page_tab(ui, (ui->tab + ui->ntabs - 1) % ui->ntabs);
 }
 
+/* Each letter searches from where the search began, and a search in vain comes back there. */
+static bool search_from_start(struct ui *ui, const char *text)
+{
+	struct page *page = page_now(ui);
+
+	snprintf(ui->search, sizeof ui->search, "%s", text);
+	page_move(page, ui->search_from);
+	return page_search(ui, page, 0);
+}
+
 static void search_changed(struct ui *ui, const char *text)
 {
-	snprintf(ui->search, sizeof ui->search, "%s", text);
-	page_search(ui, page_now(ui), 0);
+	search_from_start(ui, text);
 }
 
 static void search_done(struct ui *ui, const char *text)
 {
-	snprintf(ui->search, sizeof ui->search, "%s", text);
-	if (*text && !page_search(ui, page_now(ui), 0))
+	if (*text && !search_from_start(ui, text))
 		app_say(ui, MESSAGE_INFO, "no row has \"%.100s\"", text);
 }
 
 static void search_cancelled(struct ui *ui)
 {
-	ui->search[0] = '\0';
+	search_from_start(ui, "");
 }
 
 static void do_search(struct ui *ui, struct page *page)
 {
-	(void)page;
+	ui->search_from = page->cursor;
 	overlay_prompt(ui, "Search:", "", search_done);
 	ui->overlay.changed = search_changed;
 	ui->overlay.cancelled = search_cancelled;

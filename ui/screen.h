@@ -108,6 +108,7 @@ struct ui {
 	char last_thread[64];
 	char filter[QUERY_TEXT];
 	char search[QUERY_TEXT];
+	int search_from; /* the cursor when the search began */
 	bool frozen;
 	uint64_t until_ns;
 	struct answer_status status; /* of the newest answer */

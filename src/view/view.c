@@ -262,6 +262,7 @@ void view_cell_fill(const struct placed *placed, const struct row *row, struct v
 	env->index = placed->index;
 	env->width = placed->width - (placed->bar ? placed->bar + 1 : 0);
 	placed->column->cell(row, env, cell);
+	cell->bar = cell->bar >= 0 ? fmin(cell->bar, 1) : -1;
 }
 
 bool view_hides(const struct view *view, const struct row *row, double percent_limit)

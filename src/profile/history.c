@@ -44,11 +44,6 @@ void tally_sub(struct tally *from, const struct tally *less)
 		from->loss[i] -= less->loss[i];
 }
 
-uint64_t bucket_width(const struct bucket *b)
-{
-	return width_ns[b->level];
-}
-
 void history_init(struct history *h, size_t cap_bytes)
 {
 	*h = (struct history){.cap_bytes = cap_bytes};
@@ -69,14 +64,16 @@ static size_t bucket_bytes(const struct bucket *b)
 }
 
 /* A bucket of what @cells holds; sorts it. NULL: no memory. */
-static struct bucket *bucket_new(struct cells *cells, uint32_t level, uint64_t start_ns)
+static struct bucket *bucket_new(struct cells *cells, uint32_t level, uint64_t start_ns,
+				 uint64_t end_ns)
 {
 	struct bucket *b = malloc(sizeof *b + (size_t)cells->len * CELLCODE_MAX);
 	if (!b)
 		return NULL;
 	if (cells->len)
 		qsort(cells->data, cells->len, sizeof *cells->data, cell_compare);
-	*b = (struct bucket){.start_ns = start_ns, .level = level, .ncells = cells->len};
+	*b = (struct bucket){
+		.start_ns = start_ns, .end_ns = end_ns, .level = level, .ncells = cells->len};
 	b->bytes = (uint32_t)cellcode_pack(cells->data, cells->len, b->data);
 	struct bucket *fit = realloc(b, bucket_bytes(b));
 	return fit ? fit : b;
@@ -89,7 +86,7 @@ static void drop_front(struct history *h)
 	h->count[b->level]--;
 	h->len--;
 	memmove(h->buckets, h->buckets + 1, h->len * sizeof *h->buckets);
-	h->forgotten_ns = h->len ? h->buckets[0]->start_ns : b->start_ns + width_ns[b->level];
+	h->forgotten_ns = h->len ? h->buckets[0]->start_ns : b->end_ns;
 	free(b);
 }
 
@@ -109,7 +106,8 @@ static int merge(struct history *h, uint32_t first, uint32_t n)
 					return -ENOMEM;
 			tally_add(&tally, &b->tally);
 		}
-		struct bucket *b = bucket_new(&h->scratch, level, h->buckets[first]->start_ns);
+		struct bucket *b = bucket_new(&h->scratch, level, h->buckets[first]->start_ns,
+					      h->buckets[first + n - 1]->end_ns);
 		if (!b)
 			return -ENOMEM;
 		b->tally = tally;
@@ -159,8 +157,7 @@ static void age(struct history *h, uint64_t now_ns)
 		if (second_end + HISTORY_FINE_NS > now_ns || merge_oldest(h, 0))
 			break;
 	}
-	while (h->len &&
-	       h->buckets[0]->start_ns + width_ns[h->buckets[0]->level] + HISTORY_KEEP_NS < now_ns)
+	while (h->len && h->buckets[0]->end_ns + HISTORY_KEEP_NS < now_ns)
 		drop_front(h);
 }
 
@@ -177,7 +174,8 @@ static void shrink(struct history *h)
 	}
 }
 
-int history_push(struct history *h, uint64_t start_ns, struct cells *cells, const struct tally *t)
+int history_push(struct history *h, uint64_t start_ns, uint64_t end_ns, struct cells *cells,
+		 const struct tally *t)
 {
 	if (h->len == h->cap) {
 		uint32_t cap = h->cap ? h->cap * 2 : 256;
@@ -187,7 +185,7 @@ int history_push(struct history *h, uint64_t start_ns, struct cells *cells, cons
 		h->buckets = buckets;
 		h->cap = cap;
 	}
-	struct bucket *b = bucket_new(cells, 0, start_ns);
+	struct bucket *b = bucket_new(cells, 0, start_ns, end_ns);
 	if (!b)
 		return -ENOMEM;
 	b->tally = *t;
@@ -206,7 +204,7 @@ uint32_t history_first(const struct history *h, uint64_t from_ns)
 		uint32_t mid = lo + (hi - lo) / 2;
 		const struct bucket *b = h->buckets[mid];
 		/* The newest level is cut at the start, coarser ones at the middle. */
-		uint64_t at = b->level ? b->start_ns + width_ns[b->level] / 2 : b->start_ns;
+		uint64_t at = b->level ? b->start_ns + (b->end_ns - b->start_ns) / 2 : b->start_ns;
 		if (at < from_ns)
 			lo = mid + 1;
 		else

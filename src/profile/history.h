@@ -30,7 +30,7 @@ void tally_add(struct tally *to, const struct tally *more);
 void tally_sub(struct tally *from, const struct tally *less);
 
 struct bucket {
-	uint64_t start_ns;
+	uint64_t start_ns, end_ns; /* what it holds lies in [start, end) */
 	uint32_t level, ncells, bytes;
 	struct tally tally;
 	uint8_t data[];
@@ -50,14 +50,14 @@ void history_init(struct history *h, size_t cap_bytes);
 void history_fini(struct history *h);
 
 /*
- * Append what the table @cells gathered from @start_ns on (not before the last bucket's start),
+ * Append what the table @cells gathered from @start_ns to @end_ns (not before the last bucket's),
  * then coalesce and drop as time and bytes ask. Sorts @cells in place: clear it afterwards.
  * -ENOMEM: the list is not held.
  */
-int history_push(struct history *h, uint64_t start_ns, struct cells *cells, const struct tally *t);
+int history_push(struct history *h, uint64_t start_ns, uint64_t end_ns, struct cells *cells,
+		 const struct tally *t);
 
 /* First bucket that belongs to a window from @from_ns (by its middle), len when none does. */
 uint32_t history_first(const struct history *h, uint64_t from_ns);
-uint64_t bucket_width(const struct bucket *b);
 
 #endif

@@ -67,7 +67,7 @@ static void close_open(struct profile *p)
 	for (uint32_t i = 0; i < p->open.len; i++)
 		total_add(p, &p->since, &p->open.data[i]);
 	tally_add(&p->since_tally, &p->open_tally);
-	if (history_push(&p->history, p->open_start_ns, &p->open, &p->open_tally))
+	if (history_push(&p->history, p->open_start_ns, p->open_end_ns, &p->open, &p->open_tally))
 		p->overflowed++;
 	cells_clear(&p->open);
 	memset(&p->open_tally, 0, sizeof p->open_tally);
@@ -163,19 +163,20 @@ void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count)
 
 void profile_mark(struct profile *p, uint64_t now_ns)
 {
-	if (!open_is_empty(p))
+	/* Samples that were taken before but arrive later count to the side on which they arrive.
+	 */
+	p->mark_ns = now_ns > p->open_start_ns ? now_ns : p->open_start_ns + 1;
+	if (!open_is_empty(p)) {
+		if (p->open_end_ns > p->mark_ns)
+			p->open_end_ns = p->mark_ns;
 		close_open(p);
+	}
 	for (uint32_t i = 0; i < p->since.len; i++)
 		total_add(p, &p->base, &p->since.data[i]);
 	tally_add(&p->base_tally, &p->since_tally);
 	cells_clear(&p->since);
 	memset(&p->since_tally, 0, sizeof p->since_tally);
-	/* Samples that were taken before but arrive later still count to the side of the mark on
-	 * which they arrive. */
-	p->mark_ns = now_ns > p->open_start_ns ? now_ns : p->open_start_ns + 1;
-	p->open_start_ns = p->mark_ns;
-	if (p->open_end_ns < p->mark_ns)
-		p->open_end_ns = p->mark_ns;
+	p->open_start_ns = p->open_end_ns = p->mark_ns;
 	p->history.barrier_ns = p->mark_ns;
 }
 

@@ -1,0 +1,261 @@
+/* profile: windows, the mark, ageing and coalescing, caps, losses. Times are made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile.h"
+
+#define S        1000000000ull
+#define MS       1000000ull
+#define BEGIN_NS (5000 * S + 30 * MS)
+
+static void add(struct profile *p, uint64_t time_ns, task_id task, uint64_t weight, frame_id leaf)
+{
+	frame_id frames[] = {leaf, 7};
+	struct sample s = {
+		.time_ns = time_ns, .weight = weight, .hits = 1, .task = task, .nframes = 2};
+	profile_add(p, &s, NULL, frames);
+}
+
+struct totals {
+	uint64_t samples, weight;
+	double square;
+};
+
+static struct totals totals_of(const struct profile *p, const struct window *w)
+{
+	struct totals t = {0};
+	struct profile_walk walk = profile_walk(p, w);
+	while (profile_next(&walk)) {
+		if (walk.cell->flags)
+			continue;
+		t.samples += walk.cell->samples;
+		t.weight += walk.cell->weight;
+		t.square += walk.cell->weight_sq;
+	}
+	return t;
+}
+
+static struct totals seen(const struct profile *p, uint64_t length_ns, uint64_t until_ns)
+{
+	struct window w = profile_window(p, length_ns, until_ns, p->newest_ns);
+	struct tally tally;
+	profile_tally(p, &w, &tally);
+	struct totals t = totals_of(p, &w);
+	assert_int_equal(tally.samples, t.samples);
+	return t;
+}
+
+/* 100 samples a second, evenly, for @seconds from @from. */
+static void run(struct profile *p, uint64_t from_ns, unsigned seconds)
+{
+	for (unsigned i = 0; i < seconds * 100; i++)
+		add(p, from_ns + i * 10 * MS, 1 + i % 3, 10 * MS, 10 + i % 17);
+}
+
+static void test_windows(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 0), 0);
+	run(&p, BEGIN_NS, 200);
+	assert_int_equal(seen(&p, 0, 0).samples, 20000);
+	assert_int_equal(seen(&p, 0, 0).weight, 200 * S);
+	/* A window begins at a tenth of a second: at most ten samples are missing. */
+	const unsigned lengths[] = {1, 10, 60};
+	for (int i = 0; i < 3; i++) {
+		struct totals t = seen(&p, lengths[i] * S, 0);
+		assert_in_range(t.samples, lengths[i] * 100 - 10, lengths[i] * 100);
+		struct window w = profile_window(&p, lengths[i] * S, 0, p.newest_ns);
+		/* What is covered is what shares divide by: a busy CPU shows 100 %. */
+		double use = (double)t.weight / (double)w.covered_ns;
+		assert_true(use > 0.98 && use < 1.02);
+	}
+	/* Longer than what there is: all of it. */
+	assert_int_equal(seen(&p, 1000 * S, 0).samples, 20000);
+	profile_fini(&p);
+}
+
+static void test_until(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 0), 0);
+	run(&p, BEGIN_NS, 100);
+	uint64_t until = p.newest_ns + 1;
+	struct totals all = seen(&p, 0, 0), ten = seen(&p, 10 * S, 0);
+	/* The screen freezes; sampling goes on; what is shown stays, to a bucket's width. */
+	run(&p, until + 9 * MS, 50);
+	struct totals frozen = seen(&p, 0, until), frozen_ten = seen(&p, 10 * S, until);
+	assert_in_range(frozen.samples, all.samples, all.samples + 10);
+	assert_in_range(frozen_ten.samples, ten.samples - 10, ten.samples + 10);
+	assert_int_equal(seen(&p, 0, 0).samples, 15000);
+	profile_fini(&p);
+}
+
+static void test_mark(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 0), 0);
+	run(&p, BEGIN_NS, 20);
+	uint64_t mark = p.newest_ns + 5 * MS;
+	profile_mark(&p, mark);
+	assert_int_equal(seen(&p, 0, 0).samples, 0);
+	run(&p, mark + 5 * MS, 5);
+	assert_int_equal(seen(&p, 0, 0).samples, 500);
+	assert_int_equal(seen(&p, 60 * S, 0).samples, 500);
+	assert_in_range(seen(&p, 1 * S, 0).samples, 90, 100);
+	/* Ageing does not mix what lies on both sides. */
+	run(&p, p.newest_ns + 10 * MS, 100);
+	assert_int_equal(seen(&p, 0, 0).samples, 10500);
+	assert_int_equal(seen(&p, 1000 * S, 0).samples, 10500);
+	profile_unmark(&p);
+	assert_int_equal(seen(&p, 0, 0).samples, 12500);
+	profile_mark(&p, p.newest_ns + 1);
+	assert_int_equal(seen(&p, 0, 0).samples, 0);
+	profile_unmark(&p);
+	assert_int_equal(seen(&p, 0, 0).samples, 12500);
+	profile_fini(&p);
+}
+
+static void test_ageing(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 0), 0);
+	run(&p, BEGIN_NS, 300);
+	const struct history *h = &p.history;
+	assert_in_range(h->count[0], 605, 625); /* a minute of tenths */
+	assert_in_range(h->count[1], 235, 245); /* then seconds */
+	assert_int_equal(h->count[2] + h->count[3], 0);
+	uint32_t last = HISTORY_LEVELS;
+	for (uint32_t i = 0; i < h->len; i++) {
+		assert_true(h->buckets[i]->level <= last);
+		last = h->buckets[i]->level;
+		if (i)
+			assert_true(h->buckets[i]->start_ns > h->buckets[i - 1]->start_ns);
+	}
+	/* 120 s end inside coarse seconds: right to half a second. */
+	assert_in_range(seen(&p, 120 * S, 0).samples, 11940, 12060);
+
+	/* An hour and more: the oldest goes, the total stays. */
+	for (unsigned i = 0; i < 4000; i++)
+		add(&p, BEGIN_NS + (300 + i) * S, 1, 10 * MS, 10);
+	assert_int_equal(seen(&p, 0, 0).samples, 34000);
+	assert_true(h->forgotten_ns > BEGIN_NS);
+	assert_true(p.newest_ns - h->buckets[0]->start_ns <= HISTORY_KEEP_NS + 4 * S);
+	profile_fini(&p);
+}
+
+/* Under pressure the oldest seconds become 10 s, then 60 s, and nothing of the totals is lost. */
+static void test_history_cap(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 4 << 20), 0);
+	uint64_t n = 0;
+	srand(1);
+	for (unsigned i = 0; i < 1200 * 1000; i++, n++)
+		add(&p, BEGIN_NS + i * MS, 1 + (task_id)rand() % 4, MS,
+		    10 + (frame_id)rand() % 2000);
+	const struct history *h = &p.history;
+	assert_true(h->bytes <= 2 << 20);
+	assert_in_range(h->count[1], 100, 130); /* two minutes stay by the second */
+	assert_true(h->count[3] > 0);
+	assert_int_equal(seen(&p, 0, 0).samples, n);
+	assert_in_range(seen(&p, 10 * S, 0).samples, 9900, 10000);
+	assert_in_range(seen(&p, 60 * S, 0).samples, 59900, 60000);
+	/* Squares survive packing and merging. */
+	struct totals t = seen(&p, 60 * S, 0);
+	double square = (double)t.samples * MS * MS;
+	assert_true(t.square > square * 0.999999 && t.square < square * 1.000001);
+	assert_true(profile_bytes(&p) <= 4 << 20);
+	profile_fini(&p);
+}
+
+/* Too many cells: they lose their thread, then their node; the sum stays right. */
+static void test_totals_cap(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 8 << 20), 0);
+	uint64_t n = 0;
+	for (unsigned i = 0; i < 400000; i++, n++)
+		add(&p, BEGIN_NS + i * MS, 1 + i % 5000, MS, 10 + i % 90000);
+	assert_true(p.overflowed > 0);
+	assert_int_equal(seen(&p, 0, 0).samples, n);
+	assert_true(cells_bytes(&p.since) <= 2 << 20);
+	assert_true(profile_bytes(&p) < 9 << 20);
+	profile_fini(&p);
+}
+
+/* Times of a recording may be anything. */
+static void test_hostile_times(void **state)
+{
+	(void)state;
+	static struct profile p;
+	const uint64_t times[] = {0, 5, UINT64_MAX, 1, UINT64_MAX - 1, 1ull << 62, 0, 77 * S, 3};
+	assert_int_equal(profile_init(&p, 0), 0);
+	for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
+		add(&p, times[i], 1, 1, 10);
+	assert_int_equal(seen(&p, 0, 0).samples, sizeof times / sizeof *times);
+	for (unsigned i = 0; i < 300000; i++) /* all at once */
+		add(&p, 0, i % 100, 1, i % 5000);
+	assert_int_equal(seen(&p, 0, 0).samples, 300000 + sizeof times / sizeof *times);
+	profile_fini(&p);
+}
+
+static void test_losses(void **state)
+{
+	(void)state;
+	static struct profile p;
+	struct tally t;
+	assert_int_equal(profile_init(&p, 0), 0);
+	run(&p, BEGIN_NS, 20);
+	profile_loss(&p, LOSS_RING, 5);
+	run(&p, p.newest_ns + 10 * MS, 20);
+	profile_loss(&p, LOSS_QUEUE, 3);
+	struct window all = profile_window(&p, 0, 0, p.newest_ns);
+	profile_tally(&p, &all, &t);
+	assert_int_equal(t.loss[LOSS_RING], 5);
+	assert_int_equal(t.loss[LOSS_QUEUE], 3);
+	struct window ten = profile_window(&p, 10 * S, 0, p.newest_ns);
+	profile_tally(&p, &ten, &t);
+	assert_int_equal(t.loss[LOSS_RING], 0);
+	assert_int_equal(t.loss[LOSS_QUEUE], 3);
+	profile_fini(&p);
+}
+
+static void test_quiet_target(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 0), 0);
+	run(&p, BEGIN_NS, 5);
+	/* Nothing came for 20 s: the last 10 s are empty, and cover 10 s. */
+	struct window w = profile_window(&p, 10 * S, 0, p.newest_ns + 20 * S);
+	assert_int_equal(totals_of(&p, &w).samples, 0);
+	assert_in_range(w.covered_ns, 10 * S - 200 * MS, 10 * S);
+	w = profile_window(&p, 0, 0, p.newest_ns + 20 * S);
+	assert_int_equal(totals_of(&p, &w).samples, 500);
+	assert_in_range(w.covered_ns, 24 * S, 26 * S);
+	profile_fini(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_windows),       cmocka_unit_test(test_until),
+		cmocka_unit_test(test_mark),          cmocka_unit_test(test_ageing),
+		cmocka_unit_test(test_history_cap),   cmocka_unit_test(test_totals_cap),
+		cmocka_unit_test(test_hostile_times), cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_quiet_target),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

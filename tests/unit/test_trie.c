@@ -1,0 +1,91 @@
+/* trie: sharing, the order of ids, the cap, depth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "profile/trie.h"
+
+static void test_sharing(void **state)
+{
+	(void)state;
+	static struct trie t;
+	assert_int_equal(trie_init(&t, 1 << 24), 0);
+	frame_id a[] = {30, 20, 10}, b[] = {40, 20, 10}, c[] = {20, 10}, d[] = {30, 20, 11};
+	node_id na = trie_add(&t, a, 3), nb = trie_add(&t, b, 3), nc = trie_add(&t, c, 2);
+	assert_int_equal(t.count, 2 + 4);
+	assert_int_equal(trie_at(&t, na)->parent, nc);
+	assert_int_equal(trie_at(&t, nb)->parent, nc);
+	assert_int_equal(trie_at(&t, na)->frame, 30);
+	assert_true(nc < na && nc < nb);
+	assert_int_equal(trie_add(&t, a, 3), na);
+	assert_int_equal(trie_add(&t, b, 3), nb);
+	node_id nd = trie_add(&t, d, 3);
+	assert_int_not_equal(nd, na);
+	assert_int_equal(t.count, 2 + 7);
+	assert_int_equal(trie_add(&t, c, 2), nc);
+	trie_fini(&t);
+}
+
+static void test_empty_path_is_unknown(void **state)
+{
+	(void)state;
+	static struct trie t;
+	assert_int_equal(trie_init(&t, 1 << 24), 0);
+	node_id n = trie_add(&t, NULL, 0);
+	assert_int_equal(trie_at(&t, n)->frame, FRAME_UNKNOWN);
+	assert_int_equal(trie_at(&t, n)->parent, NODE_ROOT);
+	trie_fini(&t);
+}
+
+/* Beyond the cap new paths go to [overflow], known ones still find their place. */
+static void test_cap(void **state)
+{
+	(void)state;
+	static struct trie t;
+	assert_int_equal(trie_init(&t, 1 << 20), 0);
+	node_id first = trie_add(&t, (frame_id[]){5, 6, 7}, 3);
+	for (frame_id f = 100; f < 400000; f++)
+		trie_add(&t, (frame_id[]){f, 7}, 2);
+	assert_true(t.bytes <= 1 << 20);
+	assert_true(t.count > 20000);
+	assert_true(t.overflowed > 0);
+	assert_int_equal(trie_add(&t, (frame_id[]){399999, 7}, 2), NODE_OVERFLOW);
+	assert_int_equal(trie_add(&t, (frame_id[]){5, 6, 7}, 3), first);
+	assert_int_equal(trie_at(&t, NODE_OVERFLOW)->frame, FRAME_OVERFLOW);
+	for (node_id n = 2; n < t.count; n++)
+		assert_true(trie_at(&t, n)->parent < n);
+	trie_fini(&t);
+}
+
+static void test_deep(void **state)
+{
+	(void)state;
+	static struct trie t;
+	enum { DEEP = TRIE_DEPTH_MAX + 10 };
+	frame_id *f = calloc(DEEP, sizeof *f);
+	assert_int_equal(trie_init(&t, 1 << 24), 0);
+	for (uint32_t i = 0; i < DEEP; i++)
+		f[i] = 10 + i;
+	node_id n = trie_add(&t, f, DEEP);
+	assert_int_equal(t.count, 2 + TRIE_DEPTH_MAX);
+	/* The outermost are kept, the innermost ten are not. */
+	assert_int_equal(trie_at(&t, n)->frame, 10 + 10);
+	assert_int_equal(trie_add(&t, f, DEEP), n);
+	trie_fini(&t);
+	free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_empty_path_is_unknown),
+		cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_deep),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

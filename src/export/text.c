@@ -146,6 +146,8 @@ static int find_tops(const struct text_report *t, struct map64 *task_rows, struc
 			continue;
 		uint32_t frame = namelist_frame_of(&t->names, c->node);
 		uint32_t func = t->names.lines.data[t->names.frames.data[frame].first].func;
+		if (t->names.funcs.data[func].special)
+			continue; /* [unsampled] is no function to look at */
 		uint64_t key = (uint64_t)c->task << 32 | func;
 		if (!map64_get(&sums, key, &at)) {
 			at = (uint32_t)weights.len;

@@ -68,4 +68,8 @@ const struct snapshot *engine_snapshot(struct engine *e, uint64_t window_ns, int
 const struct snapshot *engine_snapshot_until(struct engine *e, uint64_t window_ns,
 					     uint64_t until_ns, int timeout_ms);
 
+/* The newest table of a trace analysis (VIEW_DURATION, CACHE, EDGE; trace.h), with a reference;
+ * NULL none. */
+struct analysis *engine_analysis(struct engine *e, enum view_kind view);
+
 #endif

@@ -366,3 +366,8 @@ const struct snapshot *engine_snapshot_until(struct engine *e, uint64_t window_n
 	snap_wait_unref(w);
 	return s;
 }
+
+struct analysis *engine_analysis(struct engine *e, enum view_kind view)
+{
+	return shared_analysis(&e->shared, view);
+}

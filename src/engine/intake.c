@@ -285,6 +285,12 @@ static void take_say(void *ctx, const char *sentence)
 	mailbox_post(in->says, text);
 }
 
+static void take_analysis(void *ctx, struct analysis *a)
+{
+	struct intake *in = ctx;
+	shared_put_analysis(in->shared, a);
+}
+
 /* Kernel symbols are looked up by the resolver in /proc/kallsyms, which lists BPF programs too. */
 static void take_ksymbol(void *ctx, uint64_t time_ns, uint64_t addr, uint32_t size,
 			 const char *name, bool unregister)
@@ -305,6 +311,7 @@ static const struct sink_ops ops = {
 	.count = take_count,
 	.progress = take_progress,
 	.say = take_say,
+	.analysis = take_analysis,
 };
 
 struct intake *intake_new(const struct intake_config *config)

@@ -20,7 +20,8 @@ const struct view_builder view_builders[VIEW_KINDS] = {
 	[VIEW_TREE] = {show_tree},           [VIEW_THREADS] = {show_threads, .all_threads = true},
 	[VIEW_MODULES] = {show_modules},     [VIEW_SOURCE] = {show_source},
 	[VIEW_EVENTS] = {show_events},       [VIEW_OUTPUT] = {show_output},
-	[VIEW_DOCTOR] = {show_doctor},
+	[VIEW_DOCTOR] = {show_doctor},       [VIEW_DURATION] = {show_analysis},
+	[VIEW_CACHE] = {show_analysis},      [VIEW_EDGE] = {show_analysis},
 };
 
 /* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */

@@ -14,11 +14,26 @@
 
 #define STOP_CHECK_MS 20
 
+static void ref_analysis(void *a)
+{
+	analysis_ref(a);
+}
+
+static void unref_analysis(void *a)
+{
+	analysis_unref(a);
+}
+
 int shared_init(struct shared *s)
 {
 	memset(s, 0, sizeof *s);
 	s->room_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return s->room_fd < 0 ? -errno : 0;
+	if (s->room_fd < 0)
+		return -errno;
+	for (unsigned i = 0; i < ANALYSIS_KINDS; i++)
+		if (!(s->analyses[i] = slot_new(ref_analysis, unref_analysis)))
+			return -ENOMEM;
+	return 0;
 }
 
 void shared_fini(struct shared *s)
@@ -26,6 +41,8 @@ void shared_fini(struct shared *s)
 	if (s->room_fd >= 0)
 		close(s->room_fd);
 	s->room_fd = -1;
+	for (unsigned i = 0; i < ANALYSIS_KINDS; i++)
+		slot_free(s->analyses[i]);
 }
 
 void shared_announce(struct shared *s, uint16_t index, const struct event_desc *desc)
@@ -82,4 +99,19 @@ void shared_made_room(struct shared *s)
 	if (atomic_load(&s->waiting) && atomic_exchange(&s->waiting, false) &&
 	    write(s->room_fd, &one, sizeof one) < 0)
 		return; /* a full counter is readable already */
+}
+
+void shared_put_analysis(struct shared *s, struct analysis *a)
+{
+	unsigned kind = (unsigned)(a->view - VIEW_DURATION);
+	if (kind < ANALYSIS_KINDS)
+		slot_put(s->analyses[kind], a);
+	else
+		analysis_unref(a);
+}
+
+struct analysis *shared_analysis(const struct shared *s, enum view_kind view)
+{
+	unsigned kind = (unsigned)(view - VIEW_DURATION);
+	return kind < ANALYSIS_KINDS ? slot_get(s->analyses[kind]) : NULL;
 }

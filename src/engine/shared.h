@@ -10,8 +10,11 @@
 
 #include <stdatomic.h>
 
+#include "base/mailbox.h"
 #include "base/spsc.h"
-#include "sink.h"
+#include "trace.h"
+
+#define ANALYSIS_KINDS (VIEW_EDGE - VIEW_DURATION + 1)
 
 struct shared {
 	struct event_desc events[EVENT_MAX];
@@ -22,9 +25,10 @@ struct shared {
 	_Atomic uint32_t main_module; /* program of the first process; 0 unknown */
 	atomic_bool stopping;
 	atomic_bool cancelled;
-	atomic_bool finished; /* source->run returned */
-	atomic_bool waiting;  /* the producer waits for room */
-	int room_fd;          /* eventfd that wakes it */
+	atomic_bool finished;                  /* source->run returned */
+	atomic_bool waiting;                   /* the producer waits for room */
+	int room_fd;                           /* eventfd that wakes it */
+	struct slot *analyses[ANALYSIS_KINDS]; /* the newest table of each trace analysis */
 };
 
 int shared_init(struct shared *s); /* -errno */
@@ -41,5 +45,10 @@ void shared_loss(struct shared *s, enum loss_kind kind, uint64_t count);
 void *shared_wait_room(struct shared *s, struct spsc *ring, size_t len);
 /* Consumer, after it released records: wake a waiting producer. */
 void shared_made_room(struct shared *s);
+
+/* Producer: a newer table of a trace analysis; takes the reference. */
+void shared_put_analysis(struct shared *s, struct analysis *a);
+/* Any thread: the newest one, with a new reference; NULL none. */
+struct analysis *shared_analysis(const struct shared *s, enum view_kind view);
 
 #endif

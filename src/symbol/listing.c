@@ -31,7 +31,8 @@ struct held {
 
 struct maker {
 	struct resolve *r;
-	struct program *p; /* NULL: no file behind */
+	struct program *p;      /* NULL: no file behind */
+	struct jit_module *jit; /* generated code */
 	struct held *held;
 	const struct func *func;
 	struct disasm *disasm;
@@ -87,11 +88,41 @@ static void copy_code(void *ctx)
 	memcpy(a->m->code, p, a->m->size);
 }
 
+static enum arch native_arch(void)
+{
+#if defined(__x86_64__)
+	return ARCH_X86_64;
+#elif defined(__aarch64__)
+	return ARCH_AARCH64;
+#else
+	return ARCH_OTHER;
+#endif
+}
+
+static void fetch_jit_code(struct maker *m)
+{
+	struct jit_symbol s;
+	size_t size;
+
+	if (!jitmap_find(m->jit->map, m->func->start, &s) || s.start != m->func->start)
+		return;
+	size = s.end - s.start < CODE_MAX ? s.end - s.start : CODE_MAX;
+	m->code = malloc(size);
+	if (!m->code || !jitmap_code(m->jit->map, &s, m->code, size)) {
+		note(m, "its code is not kept: the program writes no jitdump file", "");
+		return;
+	}
+	m->size = size;
+	m->disasm = disasm_new(native_arch());
+}
+
 static void fetch_code(struct maker *m)
 {
 	uint64_t size = m->func->size;
 	struct code_args a = {m, m->func->start, 0};
 
+	if (m->jit)
+		fetch_jit_code(m);
 	if (!m->p || !m->p->image[IMAGE_MAIN] || !m->func->start)
 		return;
 	if (!size) {
@@ -115,10 +146,12 @@ static uint64_t next_boundary(struct maker *m, uint64_t addr)
 {
 	uint64_t end = m->func->start + m->size, best = end, at;
 
-	at = symtab_next(&m->p->symtab, addr);
-	best = at < best ? at : best;
-	at = program_next_row(m->p, addr);
-	best = at < best ? at : best;
+	if (m->p) {
+		at = symtab_next(&m->p->symtab, addr);
+		best = at < best ? at : best;
+		at = program_next_row(m->p, addr);
+		best = at < best ? at : best;
+	}
 	for (size_t i = 0; i < m->targets.len; i++)
 		if (m->targets.data[i] > addr && m->targets.data[i] < best)
 			best = m->targets.data[i];
@@ -126,25 +159,42 @@ static uint64_t next_boundary(struct maker *m, uint64_t addr)
 	return best == end ? addr + disasm_step(m->disasm) : best;
 }
 
+/* The function at @addr of the same module, 0 unknown. */
+static func_id func_at(struct maker *m, uint64_t addr)
+{
+	struct func f = {.module = m->func->module};
+	struct found *found = &m->r->found;
+	struct jit_symbol s;
+
+	if (m->p) {
+		program_name(m->p, addr, found);
+		if (found->lines[0].no_symbol)
+			return 0;
+		f.start = found->lines[0].start;
+		f.size = found->lines[0].size;
+		return naming_func(&m->r->naming, &f, found_str(found, found->lines[0].raw));
+	}
+	if (!m->jit || !jitmap_find(m->jit->map, addr, &s))
+		return 0;
+	f.start = s.start;
+	f.size = s.end - s.start;
+	return naming_func(&m->r->naming, &f, s.name);
+}
+
 /* `<name+0x10>` behind the text; the function itself when it is another one. */
 static void name_target(struct maker *m, struct listing_insn *to, const struct disasm_insn *in,
 			uint64_t target)
 {
-	struct func f = {.module = m->func->module};
-	struct found *found = &m->r->found;
 	uint64_t start = m->func->start;
 	const struct func *known = m->func;
 	char text[512];
 
 	if (target < start || target >= start + m->size) {
-		program_name(m->p, target, found);
-		if (found->lines[0].no_symbol)
+		to->callee = func_at(m, target);
+		if (!to->callee)
 			return;
-		f.start = found->lines[0].start;
-		f.size = found->lines[0].size;
-		to->callee = naming_func(&m->r->naming, &f, found_str(found, found->lines[0].raw));
 		known = tables_func_get(m->r->tables, to->callee);
-		start = f.start;
+		start = known->start;
 	}
 	if (target == start)
 		snprintf(text, sizeof text, "%s <%.256s>", in->text,
@@ -221,8 +271,16 @@ static void place_insn(struct maker *m, struct listing_insn *row)
 	struct tables *t = m->r->tables;
 	struct found *found = &m->r->found;
 	const struct found_line *inner, *outer;
+	struct jit_symbol s;
 
-	if (!program_lines(m->p, row->addr, found))
+	if (m->jit && jitmap_find(m->jit->map, row->addr, &s) && s.line) {
+		row->file = tables_str(t, s.file);
+		row->line = row->call_line = s.line;
+		if (!m->held->pub.file)
+			m->held->pub.file = row->file;
+		widen(m, row->file, row->line);
+	}
+	if (!m->p || !program_lines(m->p, row->addr, found))
 		return;
 	inner = &found->lines[0];
 	outer = &found->lines[found->n - 1];
@@ -330,6 +388,10 @@ const struct listing *listing_make(struct resolve *r, func_id func)
 	arena_init(&m.held->arena);
 	if (kind == MODULE_FILE || kind == MODULE_VDSO)
 		m.p = resolve_program(r, m.func->module);
+	if (kind == MODULE_JIT)
+		m.jit = resolve_jit(r, m.func->module);
+	if (m.jit)
+		(void)jitmap_refresh(m.jit->map);
 	fetch_code(&m);
 	for (size_t at = 0; at < m.size && m.disasm;)
 		at = add_insn(&m, at);

@@ -9,7 +9,11 @@
 
 #include <stdio.h>
 
-#define CACHE_BYTES ((size_t)512 << 20)
+#include "base/clock.h"
+
+#define CACHE_BYTES     ((size_t)512 << 20)
+#define JIT_LOOK_NS     250000000ull /* between two looks at a growing map */
+#define JIT_UNNAMED_MAX 65536u
 
 int resolve_init(struct resolve *r, struct tables *tables, const struct resolver_config *config)
 {
@@ -35,6 +39,11 @@ void resolve_fini(struct resolve *r)
 	for (size_t i = 0; i < r->programs.len; i++)
 		program_free(r->programs.data[i]);
 	vec_fini(&r->programs);
+	for (size_t i = 0; i < r->jits.len; i++) {
+		jitmap_free(r->jits.data[i].map);
+		vec_fini(&r->jits.data[i].unnamed);
+	}
+	vec_fini(&r->jits);
 	vec_fini(&r->status);
 	kernel_free(r->kernel);
 	found_fini(&r->found);
@@ -194,6 +203,83 @@ static bool name_bpf(struct resolve *r, frame_id frame, const struct frame *f)
 	return false;
 }
 
+struct jit_module *resolve_jit(struct resolve *r, module_id module)
+{
+	struct jit_module j = {.id = module};
+	const struct module *m = tables_module_get(r->tables, module);
+
+	for (size_t i = 0; i < r->jits.len; i++)
+		if (r->jits.data[i].id == module)
+			return &r->jits.data[i];
+	j.map = jitmap_new(m->pid, &r->env.access);
+	if (!j.map || vec_push(&r->jits, j)) {
+		jitmap_free(j.map);
+		return NULL;
+	}
+	return &r->jits.data[r->jits.len - 1];
+}
+
+static bool jit_look(struct jit_module *j, uint64_t every_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (j->looked_ns && now - j->looked_ns < every_ns)
+		return false;
+	j->looked_ns = now;
+	return jitmap_refresh(j->map);
+}
+
+static bool jit_publish(struct resolve *r, struct jit_module *j, frame_id frame,
+			const struct frame *f)
+{
+	struct func func = {.module = f->module};
+	struct loc_line line = {0};
+	struct jit_symbol s;
+
+	if (!jitmap_find(j->map, look_up_addr(f), &s))
+		return false;
+	func.start = s.start;
+	func.size = s.end - s.start;
+	line.func = naming_func(&r->naming, &func, s.name);
+	line.file = s.file[0] ? tables_str(r->tables, s.file) : 0;
+	line.line = s.line;
+	if (line.func)
+		tables_resolve(r->tables, frame, &line, 1);
+	resolve_status(r, f->module, line.line ? SYMBOLS_LINES : SYMBOLS_FULL, "");
+	return line.func != 0;
+}
+
+static bool name_jit(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	struct jit_module *j = resolve_jit(r, f->module);
+
+	if (j && (jit_publish(r, j, frame, f) ||
+		  (jit_look(j, JIT_LOOK_NS) && jit_publish(r, j, frame, f))))
+		return false;
+	publish_address(r, frame, f, look_up_addr(f));
+	if (j && j->unnamed.len < JIT_UNNAMED_MAX)
+		(void)vec_push(&j->unnamed, frame);
+	return false;
+}
+
+void resolve_tick(struct resolve *r)
+{
+	for (size_t i = 0; i < r->jits.len; i++) {
+		struct jit_module *j = &r->jits.data[i];
+		size_t left = 0;
+
+		if (!j->unnamed.len || !jit_look(j, JIT_LOOK_NS))
+			continue;
+		for (size_t n = 0; n < j->unnamed.len; n++) {
+			frame_id frame = j->unnamed.data[n];
+
+			if (!jit_publish(r, j, frame, tables_frame_get(r->tables, frame)))
+				j->unnamed.data[left++] = frame;
+		}
+		j->unnamed.len = left;
+	}
+}
+
 static bool name_address(struct resolve *r, frame_id frame, const struct frame *f)
 {
 	publish_address(r, frame, f, look_up_addr(f));
@@ -239,7 +325,7 @@ typedef bool name_fn(struct resolve *r, frame_id frame, const struct frame *f);
 static name_fn *const by_kind[] = {
 	[MODULE_FILE] = name_file,     [MODULE_VDSO] = name_file,
 	[MODULE_KERNEL] = name_kernel, [MODULE_KMODULE] = name_kernel,
-	[MODULE_BPF] = name_bpf,       [MODULE_JIT] = name_address,
+	[MODULE_BPF] = name_bpf,       [MODULE_JIT] = name_jit,
 	[MODULE_NAMED] = name_address, [MODULE_SPECIAL] = name_special,
 };
 
@@ -275,7 +361,7 @@ void resolve_lines(struct resolve *r, frame_id frame)
 	bool first;
 
 	if (!p)
-		return;
+		return; /* without memory the name has to do */
 	first = !p->dw_tried;
 	if (program_lines(p, program_addr(p, look_up_addr(f), f->flags), &r->found))
 		naming_publish(&r->naming, frame, f->module, &r->found);

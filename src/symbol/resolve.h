@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "base/vec.h"
+#include "jitmap.h"
 #include "kernel.h"
 #include "naming.h"
 #include "program.h"
@@ -18,6 +19,16 @@
 struct module_status {
 	uint8_t known; /* enum module_symbols */
 	char why[256];
+};
+
+/* Generated code of one process (a MODULE_JIT), and its frames that had no name so far. */
+struct jit_module {
+	module_id id;
+	struct jitmap *map;
+	struct {
+		VEC(frame_id)
+	} unnamed;
+	uint64_t looked_ns;
 };
 
 struct resolve {
@@ -30,6 +41,9 @@ struct resolve {
 	struct {
 		VEC(struct program *) /* by module id */
 	} programs;
+	struct {
+		VEC(struct jit_module)
+	} jits;
 	size_t cache_bytes;
 	uint64_t uses;
 	/* What other threads may ask about modules; under its own lock. */
@@ -49,6 +63,11 @@ bool resolve_name(struct resolve *r, frame_id frame);
 /* Lines and inlined functions. */
 void resolve_lines(struct resolve *r, frame_id frame);
 
+/* Look whether generated code was told of since; call now and then. */
+void resolve_tick(struct resolve *r);
+
+/* The map of a MODULE_JIT; NULL: no memory. */
+struct jit_module *resolve_jit(struct resolve *r, module_id module);
 struct program *resolve_program(struct resolve *r, module_id module); /* NULL: no memory */
 void resolve_status(struct resolve *r, module_id module, enum module_symbols known,
 		    const char *why);

@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "listing.h"
 #include "resolve.h"
 #include "wants.h"
 
 #define STACK_BYTES (16u << 20) /* demangling may nest deep */
-#define IDLE_MS     500
+#define IDLE_MS     300
+#define TICK_NS     250000000ull
 
 struct resolver {
 	struct resolve state;
@@ -25,6 +27,7 @@ struct resolver {
 	struct shelf shelf;
 	pthread_t thread;
 	bool started, joined;
+	uint64_t ticked_ns; /* the thread's own */
 	_Atomic bool stop;
 };
 
@@ -88,6 +91,19 @@ static void make_listings(struct resolver *r)
 	}
 }
 
+/* Between two frames, at most a few times a second. */
+static void tick(struct resolver *r)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now - r->ticked_ns < TICK_NS)
+		return;
+	r->ticked_ns = now;
+	pthread_mutex_lock(&r->lock);
+	resolve_tick(&r->state);
+	pthread_mutex_unlock(&r->lock);
+}
+
 static void *resolver_main(void *arg)
 {
 	struct resolver *r = arg;
@@ -98,6 +114,7 @@ static void *resolver_main(void *arg)
 		make_listings(r);
 		if ((what = wants_take(r->wants, IDLE_MS, &frame)))
 			step(r, what, frame);
+		tick(r);
 	}
 	return NULL;
 }

@@ -1,0 +1,273 @@
+/*
+ * jitmap: finding, opening and re-reading the files of a process that generates code.
+ *
+ * A file that somebody else could have put there is not trusted: it must belong to the process's
+ * user, to us or to root. One that shrinks or is replaced is read anew. Runs on the resolver
+ * thread.
+ */
+#include "jitmap.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define PIECE     (256u << 10)
+#define RECORD    (64u << 20) /* largest piece held for a record that is not whole yet */
+#define FILE_MAX  ((off_t)2 << 30)
+#define AGAIN_MAX (1u << 20) /* a held end of that size is read again when the file is looked at \
+			      */
+#define SEARCH_NS 2000000000ull /* between two looks for a jitdump file */
+
+struct growing {
+	int fd; /* -1: not there */
+	ino_t inode;
+	off_t at;      /* read up to here */
+	bool not_ours; /* it is something else: left alone */
+	struct {
+		VEC(char)
+	} held; /* the end that is not whole yet */
+	struct jittable table;
+};
+
+struct jitmap {
+	pid_t pid;
+	const struct module_access *access;
+	struct growing map, dump;
+	uint64_t searched_ns;
+	char dump_path[PATH_MAX];
+};
+
+static void growing_reset(struct growing *g)
+{
+	if (g->fd >= 0)
+		close(g->fd);
+	g->fd = -1;
+	g->at = 0;
+	g->not_ours = false;
+	vec_fini(&g->held);
+	jittable_fini(&g->table);
+	jittable_init(&g->table);
+}
+
+struct jitmap *jitmap_new(pid_t pid, const struct module_access *access)
+{
+	struct jitmap *j = calloc(1, sizeof *j);
+
+	if (!j)
+		return NULL;
+	j->pid = pid;
+	j->access = access;
+	j->map.fd = j->dump.fd = -1;
+	return j;
+}
+
+void jitmap_free(struct jitmap *j)
+{
+	if (!j)
+		return;
+	growing_reset(&j->map);
+	growing_reset(&j->dump);
+	free(j);
+}
+
+size_t jitmap_bytes(const struct jitmap *j)
+{
+	return sizeof *j + jittable_bytes(&j->map.table) + jittable_bytes(&j->dump.table);
+}
+
+/* ---- where they are ---- */
+
+/* The pid that the process has in its own namespace, as its file is named. */
+static pid_t inner_pid(pid_t pid)
+{
+	char path[64], line[256];
+	pid_t inner = pid;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f))
+		if (!strncmp(line, "NSpid:", 6)) {
+			const char *last = strrchr(line, '\t');
+
+			inner = last ? (pid_t)strtol(last, NULL, 10) : pid;
+			break;
+		}
+	if (f)
+		fclose(f);
+	return inner > 0 ? inner : pid;
+}
+
+static bool trusted(int fd, pid_t pid)
+{
+	char path[64];
+	struct stat st, owner;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return st.st_uid == 0 || st.st_uid == geteuid() ||
+	       (!stat(path, &owner) && owner.st_uid == st.st_uid);
+}
+
+static int try(const struct jitmap *j, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd >= 0 && !trusted(fd, j->pid)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int open_map(const struct jitmap *j)
+{
+	char path[PATH_MAX];
+	int fd = -1;
+
+	if (j->access->symfs) {
+		snprintf(path, sizeof path, "%s/tmp/perf-%d.map", j->access->symfs, (int)j->pid);
+		return try(j, path);
+	}
+	if (j->access->live) {
+		snprintf(path, sizeof path, "/proc/%d/root/tmp/perf-%d.map", (int)j->pid,
+			 (int)inner_pid(j->pid));
+		fd = try(j, path);
+	}
+	if (fd < 0) {
+		snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)j->pid);
+		fd = try(j, path);
+	}
+	return fd;
+}
+
+/* The jitdump file is mapped once so that profilers see it: its name is in the maps. */
+static bool search_dump(struct jitmap *j, char path[PATH_MAX])
+{
+	char maps[64], line[PATH_MAX + 128];
+	bool found = false;
+	FILE *f;
+
+	snprintf(maps, sizeof maps, "/proc/%d/maps", (int)j->pid);
+	f = fopen(maps, "re");
+	while (f && !found && fgets(line, sizeof line, f)) {
+		const char *slash = strchr(line, '/'), *name;
+		size_t len = strcspn(line, "\n");
+
+		line[len] = '\0';
+		name = slash ? strrchr(slash, '/') + 1 : "";
+		if (strncmp(name, "jit-", 4) != 0 || len < 5 ||
+		    strcmp(line + len - 5, ".dump") != 0)
+			continue;
+		snprintf(path, PATH_MAX, "/proc/%d/root%.*s", (int)j->pid, PATH_MAX - 32, slash);
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int open_dump(struct jitmap *j)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (!j->access->live || j->access->symfs)
+		return -1;
+	if (!j->dump_path[0]) {
+		if (j->searched_ns && now - j->searched_ns < SEARCH_NS)
+			return -1;
+		j->searched_ns = now;
+		if (!search_dump(j, j->dump_path)) {
+			j->dump_path[0] = '\0';
+			return -1;
+		}
+	}
+	return try(j, j->dump_path);
+}
+
+/* ---- reading on ---- */
+
+static bool consume(struct growing *g, bool dump)
+{
+	size_t used = dump ? jitdump_read(&g->table, (const uint8_t *)g->held.data, g->held.len)
+			   : perfmap_read(&g->table, g->held.data, g->held.len);
+
+	if (used == SIZE_MAX || g->table.wide_bad) {
+		g->not_ours = true;
+		vec_fini(&g->held);
+		return false;
+	}
+	memmove(g->held.data, g->held.data + used, g->held.len - used);
+	g->held.len -= used;
+	return used > 0;
+}
+
+static bool read_on(struct growing *g, bool dump)
+{
+	bool added = false;
+	struct stat st;
+	ssize_t n;
+
+	if (g->fd < 0 || g->not_ours || fstat(g->fd, &st))
+		return false;
+	if (g->held.len <= AGAIN_MAX) { /* what was not whole may have been zeros then */
+		g->at -= (off_t)g->held.len;
+		g->held.len = 0;
+	}
+	while (g->at < st.st_size && g->at < FILE_MAX && g->held.len < RECORD && !g->not_ours) {
+		if (vec_reserve(&g->held, g->held.len + PIECE))
+			break;
+		n = pread(g->fd, g->held.data + g->held.len, PIECE, g->at);
+		if (n <= 0)
+			break;
+		g->held.len += (size_t)n;
+		g->at += n;
+		added |= consume(g, dump);
+	}
+	return added;
+}
+
+/* Open it when it is there; start anew when it is another file or shorter than it was. */
+static void follow(struct growing *g, int fd)
+{
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) || (g->fd >= 0 && st.st_ino == g->inode && st.st_size >= g->at)) {
+		close(fd);
+		return;
+	}
+	growing_reset(g);
+	g->fd = fd;
+	g->inode = st.st_ino;
+}
+
+bool jitmap_refresh(struct jitmap *j)
+{
+	bool added;
+
+	follow(&j->map, open_map(j));
+	follow(&j->dump, open_dump(j));
+	added = read_on(&j->map, false);
+	return read_on(&j->dump, true) || added;
+}
+
+bool jitmap_find(struct jitmap *j, uint64_t addr, struct jit_symbol *ret_symbol)
+{
+	/* jitdump says more: lines, code. */
+	return jittable_find(&j->dump.table, addr, ret_symbol) ||
+	       jittable_find(&j->map.table, addr, ret_symbol);
+}
+
+bool jitmap_code(struct jitmap *j, const struct jit_symbol *s, void *dst, size_t size)
+{
+	return s->code && j->dump.fd >= 0 && size <= s->end - s->start &&
+	       pread(j->dump.fd, dst, size, (off_t)s->code) == (ssize_t)size;
+}

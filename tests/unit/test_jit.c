@@ -1,0 +1,319 @@
+/*
+ * jittable and jitmap: perf maps and jitdump as they grow, code that replaces code, damaged files,
+ * and the corpus's files where they lie beside the checkout.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbol/jitmap.h"
+#include "symbol/resolver.h"
+
+static int setup(void **state)
+{
+	static struct jittable t;
+
+	jittable_init(&t);
+	*state = &t;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	jittable_fini(*state);
+	return 0;
+}
+
+static void test_lines(void **state)
+{
+	static const char text[] =
+		"1000 20 foo bar\n0x2000 0x10 LazyCompile:*x a.js:1\r\nnonsense\n"
+		"zz 10 bad\n3000 10\nffffffffffffffff 10 wraps\n4000 0 empty\n5000 8 ha";
+	struct jittable *t = *state;
+	struct jit_symbol s;
+	size_t used = perfmap_read(t, text, strlen(text));
+
+	assert_string_equal(text + used, "5000 8 ha"); /* not whole yet */
+	assert_true(jittable_find(t, 0x1000, &s));
+	assert_string_equal(s.name, "foo bar");
+	assert_true(jittable_find(t, 0x101f, &s));
+	assert_false(jittable_find(t, 0x1020, &s));
+	assert_true(jittable_find(t, 0x2004, &s));
+	assert_string_equal(s.name, "LazyCompile:*x a.js:1");
+	assert_true(jittable_find(t, 0x4000, &s));
+	assert_false(jittable_find(t, 0x4001, &s));
+	assert_int_equal(t->refused, 4);
+}
+
+static void test_replaced(void **state)
+{
+	static const char text[] = "1000 100 old\n1010 10 new\n0 10000 whole\n1014 4 newest\n";
+	struct jittable *t = *state;
+	struct jit_symbol s;
+
+	perfmap_read(t, text, 13 + 12);
+	assert_true(jittable_find(t, 0x1012, &s));
+	assert_string_equal(s.name, "new");
+	assert_true(jittable_find(t, 0x1022, &s));
+	assert_string_equal(s.name, "old");
+	perfmap_read(t, text + 25, strlen(text) - 25);
+	assert_true(jittable_find(t, 0x1012, &s));
+	assert_string_equal(s.name, "whole");
+	assert_true(jittable_find(t, 0x1015, &s));
+	assert_string_equal(s.name, "newest");
+}
+
+/* ---- jitdump ---- */
+
+struct dump {
+	uint8_t bytes[4096];
+	size_t len;
+};
+
+static void put(struct dump *d, uint64_t v, size_t n)
+{
+	memcpy(d->bytes + d->len, &v, n);
+	d->len += n;
+}
+
+static void put_text(struct dump *d, const char *s)
+{
+	memcpy(d->bytes + d->len, s, strlen(s) + 1);
+	d->len += strlen(s) + 1;
+}
+
+static void header(struct dump *d)
+{
+	put(d, 0x4a695444, 4);
+	put(d, 1, 4);
+	put(d, 40, 4);
+	put(d, 62, 4);
+	put(d, 0, 4);
+	put(d, (uint64_t)getpid(), 4);
+	put(d, 0, 8);
+	put(d, 0, 8);
+}
+
+static void load(struct dump *d, uint64_t addr, const char *name, const char *code, size_t size)
+{
+	put(d, 0, 4);
+	put(d, 16 + 40 + strlen(name) + 1 + size, 4);
+	put(d, 1, 8);
+	put(d, 1, 4);
+	put(d, 1, 4);
+	put(d, addr, 8);
+	put(d, addr, 8);
+	put(d, size, 8);
+	put(d, 1, 8);
+	put_text(d, name);
+	memcpy(d->bytes + d->len, code, size);
+	d->len += size;
+}
+
+static void lines(struct dump *d, uint64_t addr)
+{
+	put(d, 2, 4);
+	put(d, 16 + 16 + 16 + 5 + 16 + 2, 4);
+	put(d, 1, 8);
+	put(d, addr, 8);
+	put(d, 2, 8);
+	put(d, addr, 8);
+	put(d, 10, 4);
+	put(d, 0, 4);
+	put_text(d, "a.js");
+	put(d, addr + 4, 8);
+	put(d, 12, 4);
+	put(d, 0, 4);
+	put_text(d, "\xff");
+}
+
+static void test_dump(void **state)
+{
+	struct jittable *t = *state;
+	struct jit_symbol s;
+	struct dump d = {.len = 0};
+	size_t used = 0;
+
+	header(&d);
+	lines(&d, 0x7000);
+	load(&d, 0x7000, "js:f", "\x90\x90\x90\x90\xc3", 5);
+	/* Byte by byte, as it would grow. */
+	for (size_t n = 0; n <= d.len; n++)
+		used += jitdump_read(t, d.bytes + used, n - used);
+	assert_int_equal(used, d.len);
+	assert_true(jittable_find(t, 0x7001, &s));
+	assert_string_equal(s.name, "js:f");
+	assert_string_equal(s.file, "a.js");
+	assert_int_equal(s.line, 10);
+	assert_true(jittable_find(t, 0x7004, &s));
+	assert_int_equal(s.line, 12);
+	assert_memory_equal(d.bytes + s.code, "\x90\x90\x90\x90\xc3", 5);
+	assert_int_equal(t->refused, 0);
+}
+
+static void test_dump_damaged(void **state)
+{
+	struct jittable *t = *state;
+	struct dump d = {.len = 0};
+	uint8_t none[64] = "not a jitdump file at all, whatever its name may say";
+
+	assert_int_equal(jitdump_read(t, none, sizeof none), SIZE_MAX);
+	header(&d);
+	load(&d, 0x7000, "f", "\xc3", 1);
+	d.bytes[44] = 3; /* a record shorter than its header */
+	assert_int_equal(jitdump_read(t, d.bytes, d.len), d.len);
+	assert_int_equal(t->refused, 1);
+}
+
+static char *slurp(const char *path, size_t *ret_size)
+{
+	FILE *f = fopen(path, "re");
+	char *text;
+
+	if (!f) {
+		print_message("skipped: %s is not beside the checkout\n", path);
+		skip();
+	}
+	text = malloc(1 << 20);
+	*ret_size = fread(text, 1, 1 << 20, f);
+	fclose(f);
+	return text;
+}
+
+static void test_corpus_map(void **state)
+{
+	struct jittable *t = *state;
+	size_t size, lines_seen = 0;
+	char *text = slurp("../shared/corpus/jitmaps/ddprof__perf-42.map", &size);
+
+	assert_int_equal(perfmap_read(t, text, size), size);
+	for (size_t i = 0; i < size; i++)
+		lines_seen += text[i] == '\n';
+	assert_int_equal(t->entries.len + t->refused, lines_seen);
+	assert_int_equal(t->refused, 0);
+	free(text);
+}
+
+static void test_corpus_dump(void **state)
+{
+	struct jittable *t = *state;
+	size_t size;
+	char *bytes = slurp("../shared/corpus/jitmaps/ddprof__jit-simple-julia.dump", &size);
+
+	assert_int_equal(jitdump_read(t, (uint8_t *)bytes, size), size);
+	assert_true(t->entries.len > 0);
+	assert_int_equal(t->refused, 0);
+	free(bytes);
+	jittable_fini(t);
+	bytes = slurp("../shared/corpus/jitmaps/ddprof__jit-julia-partial.dump", &size);
+	/* Its first record is still zeros: nothing behind it counts yet. */
+	assert_int_equal(jitdump_read(t, (uint8_t *)bytes, size), 40);
+	assert_int_equal(t->entries.len, 0);
+	assert_int_equal(t->refused, 0);
+	free(bytes);
+}
+
+/* ---- a process: this one ---- */
+
+static void write_file(const char *path, const void *bytes, size_t size, int flags)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
+static void test_process(void **state)
+{
+	struct tables *t = tables_new();
+	struct resolver_config config = {.live = true};
+	struct resolver *r = resolver_new(t, &config, NULL);
+	struct module m = {.kind = MODULE_JIT, .path = tables_str(t, "//anon"), .pid = getpid()};
+	struct frame f = {.addr = 0x7000000008};
+	struct dump d = {.len = 0};
+	const struct listing *l;
+	char map[64], dump[64];
+	const struct func *func;
+	frame_id frame, later;
+	int fd;
+	void *mark;
+
+	(void)state;
+	snprintf(map, sizeof map, "/tmp/perf-%d.map", (int)getpid());
+	snprintf(dump, sizeof dump, "/tmp/jit-%d.dump", (int)getpid());
+	m.name = tables_str(t, "perf.map");
+	f.module = tables_module(t, &m);
+	frame = tables_frame(t, &f);
+	write_file(map, "7000000000 10 one\n", 18, O_TRUNC);
+	assert_int_equal(resolver_start(r), 0);
+	resolver_want(r, &frame, 1);
+	assert_true(resolver_settle(r, 5000));
+	func = tables_func_get(t, tables_loc(t, frame)->lines[0].func);
+	assert_string_equal(tables_text(t, func->name), "one");
+
+	/* A frame whose code is not told of yet gets its name when the map grows. */
+	f.addr = 0x7000000104;
+	later = tables_frame(t, &f);
+	resolver_want(r, &later, 1);
+	assert_true(resolver_settle(r, 5000));
+	func = tables_func_get(t, tables_loc(t, later)->lines[0].func);
+	assert_true(func->flags & FUNC_NO_SYMBOL);
+	write_file(map, "7000000100 10 two\n", 18, O_APPEND);
+	for (int i = 0; i < 300 && func->flags & FUNC_NO_SYMBOL; i++) {
+		usleep(10000);
+		func = tables_func_get(t, tables_loc(t, later)->lines[0].func);
+	}
+	assert_string_equal(tables_text(t, func->name), "two");
+	resolver_stop(r);
+	assert_true(resolver_join(r, 5000));
+
+	/* The jitdump file is found through the mapping that marks it, and holds the code. */
+	header(&d);
+	load(&d, 0x7000000200, "three", "\x90\xc3", 2);
+	write_file(dump, d.bytes, d.len, O_TRUNC);
+	fd = open(dump, O_RDONLY | O_CLOEXEC);
+	mark = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mark, MAP_FAILED);
+	usleep(2100000); /* a fresh search */
+	f.addr = 0x7000000200;
+	frame = tables_frame(t, &f);
+	resolver_now(r, frame);
+	func = tables_func_get(t, tables_loc(t, frame)->lines[0].func);
+	assert_string_equal(tables_text(t, func->name), "three");
+	l = resolver_listing_now(r, tables_loc(t, frame)->lines[0].func);
+#ifdef __x86_64__
+	assert_int_equal(l->ninsns, 2);
+	assert_string_equal(l->insns[0].text, "nop");
+#endif
+	listing_unref(l);
+	munmap(mark, 4096);
+	close(fd);
+	unlink(map);
+	unlink(dump);
+	resolver_free(r);
+	tables_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dump, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dump_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_corpus_map, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_corpus_dump, setup, teardown),
+		cmocka_unit_test(test_process),
+	};
+
+	return cmocka_run_group_tests_name("jit", tests, NULL, NULL);
+}

@@ -141,6 +141,7 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 	uint64_t vaddr = address_in_module(o, m, pc - back, &flags);
 	uint64_t key = (vaddr + back) << 2 | how;
 	const struct cache_entry *known = cache_get(&u->by_addr, key, m->module);
+	u->stats.rows_cached += known != NULL;
 	if (!known) {
 		struct row row = {.cfa = ROW_NO_CFI};
 		if (!(flags & FRAME_OFFSET))

@@ -17,6 +17,7 @@ enum cut_reason guess_step(struct walk *w)
 	unsigned word = w->arch->word;
 	uint64_t record = w->fp, fp, ra;
 	w->u->stats.guesses++;
+	w->u->visits[w->n].cfa = record + 2 * word;
 	if (record < w->sp || record & (word - 1u))
 		return CUT_NO_CFI;
 	if (!walk_read(w, record, &fp) || !walk_read(w, record + word, &ra)) {
@@ -26,7 +27,6 @@ enum cut_reason guess_step(struct walk *w)
 	ra &= w->arch->pc_bits;
 	if (!space_find(w->space, ra - 1))
 		return CUT_NO_CFI;
-	w->u->visits[w->n].cfa = record + 2 * word;
 	w->pc = ra;
 	w->sp = record + 2 * word;
 	w->fp = fp;

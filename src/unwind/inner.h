@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "proc/space.h"
-#include "unwind/cache.h"
+#include "unwind/rowcache.h"
 #include "unwind/object.h"
+#include "unwind/stitch.h"
 #include "unwind/unwind.h"
 
 #define FRAMES_MAX  1024
@@ -33,6 +34,13 @@ struct root_memo {
 	bool yes;
 };
 
+#define STITCHED_MEMOS 1024
+struct stitched_memo {
+	frame_id from, to;
+};
+
+#define LEARN_STACKS 20000 /* complete stacks remembered after a cut one */
+
 struct unwinder {
 	struct tables *tables;
 	struct unwind_config config;
@@ -46,6 +54,11 @@ struct unwinder {
 	struct foreign *foreign; /* made at the first row that needs it */
 	module_id kernel;
 	struct root_memo root_memo[ROOT_MEMOS];
+	struct stitch *stitch;       /* NULL: not wanted */
+	struct stitch_point *points; /* FRAMES_MAX, for handing over */
+	struct stitched_memo stitched[STITCHED_MEMOS];
+	uint32_t learn_left;
+	uint32_t stitched_frames; /* of the current stack */
 	struct unwind_stats stats;
 };
 

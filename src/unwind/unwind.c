@@ -9,11 +9,12 @@
 
 #include <stdlib.h>
 
+#include "unwind/chain.h"
 #include "unwind/foreign.h"
-#include "unwind/root.h"
 
-#define SETS_LOG2 15 /* 64 Ki entries, 2 MiB a cache when full */
-#define RULES_CAP ((size_t)8 << 20)
+#define SETS_LOG2  15 /* 64 Ki entries, 2 MiB a cache when full */
+#define PAST_BYTES ((size_t)32 << 20)
+#define RULES_CAP  ((size_t)8 << 20)
 
 struct unwinder *unwinder_new(struct tables *tables, const struct unwind_config *config)
 {
@@ -29,11 +30,15 @@ struct unwinder *unwinder_new(struct tables *tables, const struct unwind_config 
 	u->rules = rules_new(RULES_CAP);
 	u->work = row_work_new();
 	u->visits = malloc((FRAMES_MAX + 1) * sizeof *u->visits);
+	u->points = malloc((FRAMES_MAX + 1) * sizeof *u->points);
+	if (config->stitch)
+		u->stitch = stitch_new(config->past_bytes ? config->past_bytes : PAST_BYTES);
 	struct module kernel = {.kind = MODULE_KERNEL};
 	kernel.path = kernel.name = tables_str(tables, "[kernel]");
 	u->kernel = tables_module(tables, &kernel);
-	if (!u->objects || !u->rules || !u->work || !u->visits ||
-	    cache_init(&u->by_pc, SETS_LOG2) || cache_init(&u->by_addr, SETS_LOG2)) {
+	if (!u->objects || !u->rules || !u->work || !u->visits || !u->points ||
+	    (config->stitch && !u->stitch) || cache_init(&u->by_pc, SETS_LOG2) ||
+	    cache_init(&u->by_addr, SETS_LOG2)) {
 		unwinder_free(u);
 		return NULL;
 	}
@@ -47,6 +52,8 @@ void unwinder_free(struct unwinder *u)
 	cache_fini(&u->by_pc);
 	cache_fini(&u->by_addr);
 	foreign_free(u->foreign);
+	stitch_free(u->stitch);
+	free(u->points);
 	free(u->visits);
 	row_work_free(u->work);
 	rules_free(u->rules);
@@ -61,14 +68,18 @@ static uint32_t kernel_frames(struct unwinder *u, const struct raw_sample *s, fr
 			      uint32_t max)
 {
 	const struct row none = {.cfa = ROW_END};
-	uint32_t n = s->nkernel < max ? s->nkernel : max;
+	bool flat = s->nkernel == 0 && s->flags & SAMPLE_KERNEL && s->ip;
+	const uint64_t *chain = flat ? &s->ip : s->kernel;
+	uint32_t n = flat ? 1 : s->nkernel;
+	if (n > max)
+		n = max;
 	for (uint32_t k = 0; k < n; k++) {
 		unsigned how = k ? HOW_RETURN : HOW_EXACT;
-		uint64_t key = s->kernel[k] << 2 | how;
+		uint64_t key = chain[k] << 2 | how;
 		const struct cache_entry *e = cache_get(&u->by_pc, key, KERNEL_OWNER);
 		if (!e) {
 			struct frame f = {.module = u->kernel,
-					  .addr = s->kernel[k],
+					  .addr = chain[k],
 					  .flags = FRAME_KERNEL | (k ? FRAME_RETURN : 0)};
 			e = cache_put(&u->by_pc, key, KERNEL_OWNER, tables_frame(u->tables, &f),
 				      &none);
@@ -78,38 +89,59 @@ static uint32_t kernel_frames(struct unwinder *u, const struct raw_sample *s, fr
 	return n;
 }
 
-/* Addresses that the kernel or the hardware walked. */
-static enum cut_reason chain_frames(struct unwinder *u, struct space *space,
-				    const struct raw_sample *s, frame_id *frames, uint32_t max,
-				    uint32_t *ret_n)
+/* The same frame, marked as taken from the past. */
+static frame_id stitched_frame(struct unwinder *u, frame_id id)
 {
-	uint64_t generation = space_generation(space);
-	enum cut_reason why = CUT_FP_CHAIN;
-	uint32_t n = 0;
-	for (uint32_t k = 0; k < s->nuser; k++) {
-		if (n == max) {
-			why = CUT_LIMIT;
-			break;
-		}
-		const struct cache_entry *e = entry_at(u, space, generation, s->user[k],
-						       k ? HOW_RETURN : HOW_EXACT);
-		if (!e && k > 0) {
-			why = CUT_NO_MODULE;
-			break;
-		}
-		frames[n++] = e ? e->frame : FRAME_UNKNOWN;
-		if (e && e->row.cfa == ROW_END) {
-			why = CUT_NONE;
-			break;
-		}
+	struct stitched_memo *memo = &u->stitched[id % STITCHED_MEMOS];
+	if (memo->from != id) {
+		struct frame f = *tables_frame_get(u->tables, id);
+		f.flags |= FRAME_STITCHED;
+		*memo = (struct stitched_memo){id, tables_frame(u->tables, &f)};
 	}
-	*ret_n = n;
-	if (why == CUT_FP_CHAIN && n && root_is(u, frames[n - 1], true))
-		why = CUT_NONE;
+	return memo->to;
+}
+
+static enum cut_reason stitch(struct walk *w, task_id task, frame_id *frames, uint32_t max,
+			      uint32_t *ret_n)
+{
+	struct unwinder *u = w->u;
+	const struct visit *last = &u->visits[*ret_n - 1];
+	struct stitch_point point = {last->pc, last->cfa};
+	uint32_t n = *ret_n;
+	if (last->cfa == last->sp) /* its CFA could not be told */
+		return CUT_DUMP_END;
+	uint32_t got = stitch_callers(u->stitch, task, &point, frames + n, max - n);
+	if (!got)
+		return CUT_DUMP_END;
+	for (uint32_t k = n; k < n + got; k++)
+		frames[k] = stitched_frame(u, frames[k]);
+	*ret_n = n + got;
+	u->stitched_frames = got;
+	u->stats.stitched++;
+	return CUT_NONE;
+}
+
+/*
+ * Complete stacks are remembered only while some are cut: where dumps suffice this costs nothing.
+ */
+static enum cut_reason remember_or_stitch(struct walk *w, task_id task, frame_id *frames,
+					  uint32_t max, uint32_t *ret_n, enum cut_reason why)
+{
+	struct unwinder *u = w->u;
+	if (why == CUT_DUMP_END && *ret_n) {
+		u->learn_left = LEARN_STACKS;
+		return stitch(w, task, frames, max, ret_n);
+	}
+	if (why != CUT_NONE || !u->learn_left || w->n != *ret_n)
+		return why;
+	u->learn_left--;
+	for (uint32_t k = 0; k < w->n; k++)
+		u->points[k] = (struct stitch_point){u->visits[k].pc, u->visits[k].cfa};
+	stitch_learn(u->stitch, task, frames, u->points, w->n);
 	return why;
 }
 
-static enum cut_reason stack_frames(struct unwinder *u, struct space *space,
+static enum cut_reason stack_frames(struct unwinder *u, struct space *space, task_id task,
 				    const struct raw_sample *s, frame_id *frames, uint32_t max,
 				    uint32_t *ret_n)
 {
@@ -124,26 +156,40 @@ static enum cut_reason stack_frames(struct unwinder *u, struct space *space,
 	w.stack_start = w.sp;
 	w.stack_bytes = s->stack_bytes;
 	w.stack_whole = s->stack_bytes < s->stack_asked;
-	return walk_run(&w, frames, max, ret_n);
+	enum cut_reason why = walk_run(&w, frames, max, ret_n);
+	if (why == CUT_DUMP_END)
+		why = chain_continue(&w, s, frames, max, ret_n, why);
+	if (u->stitch)
+		why = remember_or_stitch(&w, task, frames, max, ret_n, why);
+	return why;
 }
 
-static enum cut_reason user_frames(struct unwinder *u, struct space *space,
+/*
+ * A sample without any user part is whole as it is: a kernel thread has none, else nobody asked for
+ * one (every user task can give its registers). Then the event's own address is the stack.
+ */
+static enum cut_reason flat_frames(struct unwinder *u, struct space *space,
+				   const struct raw_sample *s, frame_id *frames, uint32_t max,
+				   uint32_t *ret_n)
+{
+	struct raw_sample flat = *s;
+	flat.user = &s->ip;
+	flat.nuser = 1;
+	if (!s->nkernel && !(s->flags & SAMPLE_KERNEL) && s->ip)
+		chain_frames(u, space, &flat, frames, max, ret_n);
+	return s->regs ? CUT_NO_REGS : CUT_NONE;
+}
+
+static enum cut_reason user_frames(struct unwinder *u, struct space *space, task_id task,
 				   const struct raw_sample *s, frame_id *frames, uint32_t max,
 				   uint32_t *ret_n)
 {
 	*ret_n = 0;
 	if (s->regs && s->stack_bytes)
-		return stack_frames(u, space, s, frames, max, ret_n);
+		return stack_frames(u, space, task, s, frames, max, ret_n);
 	if (s->nuser)
 		return chain_frames(u, space, s, frames, max, ret_n);
-	if (s->flags & SAMPLE_KERNEL || !s->ip)
-		return CUT_NO_REGS;
-	/* Nobody asked for a stack: the one address is all there is, and not a cut one. */
-	struct raw_sample flat = *s;
-	flat.user = &s->ip;
-	flat.nuser = 1;
-	enum cut_reason why = chain_frames(u, space, &flat, frames, max, ret_n);
-	return s->regs ? CUT_NO_REGS : why == CUT_FP_CHAIN ? CUT_NONE : why;
+	return flat_frames(u, space, s, frames, max, ret_n);
 }
 
 void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
@@ -152,17 +198,19 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 {
 	struct unwind_result result = {0, CUT_NONE, 0};
 	uint32_t limit = max - 1 < u->config.max_frames ? max - 1 : u->config.max_frames;
-	(void)task;
 	u->stats.stacks++;
+	u->stitched_frames = 0;
 	if (s->nframes) {
 		result.nframes = s->nframes < limit ? s->nframes : limit;
 		for (uint32_t k = 0; k < result.nframes; k++)
 			frames[k] = s->frames[k];
+		result.cut = s->nframes > limit ? CUT_LIMIT : CUT_NONE;
 	} else {
 		uint32_t n = kernel_frames(u, s, frames, limit), user = 0;
 		if (space)
-			result.cut = user_frames(u, space, s, frames + n, limit - n, &user);
+			result.cut = user_frames(u, space, task, s, frames + n, limit - n, &user);
 		result.nframes = n + user;
+		result.stitched = u->stitched_frames;
 	}
 	if (result.nframes == 0 && !result.cut)
 		frames[result.nframes++] = FRAME_UNKNOWN;
@@ -174,15 +222,16 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 
 void unwinder_task_gone(struct unwinder *u, task_id task)
 {
-	(void)u;
-	(void)task;
+	if (u->stitch)
+		stitch_forget(u->stitch, task);
 }
 
 size_t unwinder_bytes(const struct unwinder *u)
 {
 	return sizeof *u + (u->by_pc.sets + u->by_addr.sets) * 2 * sizeof(struct cache_entry) +
 	       rules_bytes(u->rules) + objects_bytes(u->objects) +
-	       (FRAMES_MAX + 1) * sizeof *u->visits;
+	       (FRAMES_MAX + 1) * (sizeof *u->visits + sizeof *u->points) +
+	       (u->stitch ? stitch_bytes(u->stitch) : 0);
 }
 
 void unwinder_stats(const struct unwinder *u, struct unwind_stats *ret_stats)

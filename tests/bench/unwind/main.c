@@ -152,6 +152,51 @@ static void measure(struct bench *b, unsigned way)
 	}
 }
 
+/* Cut dumps at @bytes, in the order they were taken, beside the whole ones. */
+static void cut_dumps(struct bench *b, size_t bytes, bool stitch)
+{
+	static frame_id cut[FRAMES_MAX + 1], whole[FRAMES_MAX + 1];
+	struct unwind_config config = {.live = true, .stitch = stitch};
+	struct unwinder *u = unwinder_new(b->tables, &config);
+	struct unwind_result rc, rw;
+	size_t complete = 0, stitched = 0, wrong = 0, possible = 0;
+	uint64_t ns = 0;
+	for (size_t k = 0; k < b->stacks.n; k++) {
+		const struct stack_sample *s = &b->stacks.samples[k];
+		struct space *space = b->stacks.spaces[s->space];
+		struct raw_sample raw = {.tid = s->tid,
+					 .regs = &s->regs,
+					 .stack = s->bytes,
+					 .stack_bytes = s->size,
+					 .stack_asked = s->size};
+		unwinder_stack(b->u, space, (task_id)s->tid, &raw, whole, FRAMES_MAX, &rw);
+		raw.stack_asked = bytes;
+		raw.stack_bytes = s->size < bytes ? s->size : bytes;
+		uint64_t start = clock_thread_cpu_ns();
+		unwinder_stack(u, space, (task_id)s->tid, &raw, cut, FRAMES_MAX, &rc);
+		ns += clock_thread_cpu_ns() - start;
+		possible += rw.cut == CUT_NONE;
+		complete += rc.cut == CUT_NONE;
+		stitched += rc.stitched > 0;
+		if (!rc.stitched || rw.cut)
+			continue;
+		bool same_frames = rc.nframes == rw.nframes;
+		for (uint32_t f = 0; same_frames && f < rc.nframes; f++) {
+			const struct frame *x = tables_frame_get(b->tables, cut[f]),
+					   *y = tables_frame_get(b->tables, whole[f]);
+			same_frames = x->module == y->module && x->addr == y->addr;
+		}
+		wrong += !same_frames;
+	}
+	double n = (double)b->stacks.n;
+	printf("%2zu KiB %-9s complete %6.2f %% (whole stacks %.2f %%), stitched %6.2f %%, of these wrong "
+	       "%.3f %%, %.2f us a sample\n",
+	       bytes / 1024, stitch ? "stitched" : "plain", 100 * (double)complete / n,
+	       100 * (double)possible / n, 100 * (double)stitched / n,
+	       stitched ? 100 * (double)wrong / (double)stitched : 0, (double)ns / n / 1000);
+	unwinder_free(u);
+}
+
 static pid_t start(char **argv)
 {
 	pid_t pid = fork();
@@ -205,6 +250,11 @@ int main(int argc, char **argv)
 		measure(&b, way);
 	compare(&b, 1);
 	compare(&b, 2);
+	static const size_t sizes[] = {8192, 16384, 32768, 65528};
+	for (size_t k = 0; k < 4; k++) {
+		cut_dumps(&b, sizes[k], false);
+		cut_dumps(&b, sizes[k], true);
+	}
 	if (started)
 		kill(pid, SIGKILL);
 	oracle_dw_free(b.dw);

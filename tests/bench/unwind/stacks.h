@@ -12,10 +12,10 @@
 struct stack_sample {
 	pid_t tid;
 	struct sample_regs regs;
-	uint8_t *bytes;	/* from sp to the stack's end, or to the cap */
+	uint8_t *bytes; /* from sp to the stack's end, or to the cap */
 	size_t size;
 	uint8_t *below; /* the RED_ZONE bytes below sp: a dump lacks them, oracles want them */
-	size_t space; /* index of the maps it belongs to */
+	size_t space;   /* index of the maps it belongs to */
 };
 
 struct stacks {

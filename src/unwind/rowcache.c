@@ -1,8 +1,8 @@
 /*
- * cache: memory of the row caches. Pages of it are touched only as entries are made, so a small
+ * rowcache: memory of the row caches. Pages of it are touched only as entries are made, so a small
  * target costs little. Owned by the source thread.
  */
-#include "unwind/cache.h"
+#include "unwind/rowcache.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,12 +1,13 @@
 /*
- * cache: a bounded hash from (address, owner) to what one frame there means: its frame id and row.
+ * rowcache: a bounded hash from (address, owner) to what one frame there means: its frame id and
+ * row.
  *
  * Two ways a set, a set a cache line, the older way replaced. The owner is a generation of a
  * target's maps (run-time addresses) or a module (addresses in the file). Never allocates after
  * cache_init.
  */
-#ifndef ALTPTTOP_CACHE_H
-#define ALTPTTOP_CACHE_H
+#ifndef ALTPTTOP_ROWCACHE_H
+#define ALTPTTOP_ROWCACHE_H
 
 #include "base/hash.h"
 #include "unwind/row.h"

@@ -1,0 +1,79 @@
+/*
+ * chain: turns chains of addresses into frames, and judges whether they are whole.
+ *
+ * The first address is where the thread is, the others are return addresses. Owned by the source
+ * thread.
+ */
+#include "unwind/chain.h"
+
+#include "unwind/root.h"
+
+#define AGREE 3 /* frames in which a chain must agree with a walk to be believed beyond it */
+
+enum cut_reason chain_frames(struct unwinder *u, struct space *space, const struct raw_sample *s,
+			     frame_id *frames, uint32_t max, uint32_t *ret_n)
+{
+	uint64_t generation = space_generation(space);
+	enum cut_reason why = CUT_FP_CHAIN;
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < s->nuser; k++) {
+		if (n == max) {
+			why = CUT_LIMIT;
+			break;
+		}
+		const struct cache_entry *e = entry_at(u, space, generation, s->user[k],
+						       k ? HOW_RETURN : HOW_EXACT);
+		if (!e && k > 0) {
+			why = CUT_NO_MODULE;
+			break;
+		}
+		frames[n++] = e ? e->frame : FRAME_UNKNOWN;
+		if (e && e->row.cfa == ROW_END) {
+			why = CUT_NONE;
+			break;
+		}
+	}
+	*ret_n = n;
+	if (why != CUT_NONE && why != CUT_LIMIT && n && root_is(u, frames[n - 1], true))
+		why = CUT_NONE;
+	return why;
+}
+
+/* Where in the chain the walk's last frame is, the frames before it agreeing; nuser: nowhere. */
+static uint32_t find_last(const struct walk *w, const struct raw_sample *s)
+{
+	const struct visit *v = w->u->visits;
+	uint32_t need = w->n < AGREE ? w->n : AGREE;
+	for (uint32_t at = need - 1; at < s->nuser; at++) {
+		uint32_t k = 0;
+		while (k < need && s->user[at - k] == v[w->n - 1 - k].pc)
+			k++;
+		if (k == need)
+			return at;
+	}
+	return s->nuser;
+}
+
+enum cut_reason chain_continue(struct walk *w, const struct raw_sample *s, frame_id *frames,
+			       uint32_t max, uint32_t *ret_n, enum cut_reason why)
+{
+	struct unwinder *u = w->u;
+	uint64_t generation = space_generation(w->space);
+	uint32_t n = *ret_n;
+	if (w->n < 2 || !s->nuser)
+		return why;
+	bool end = false;
+	for (uint32_t at = find_last(w, s) + 1; at < s->nuser && n < max && !end; at++) {
+		const struct cache_entry *e = entry_at(u, w->space, generation, s->user[at],
+						       HOW_RETURN | HOW_GUESS);
+		if (!e)
+			break;
+		frames[n++] = e->frame;
+		end = e->row.cfa == ROW_END;
+	}
+	if (n == *ret_n || (!end && !root_is(u, frames[n - 1], true)))
+		return why;
+	u->stats.guesses++;
+	*ret_n = n;
+	return CUT_NONE;
+}

@@ -9,11 +9,18 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "unwind/code.h"
 
 #define ENTRY_REACH 64 /* bytes of an entry point's code without CFI */
 #define EXIT_REACH  32 /* bytes after a call in which a thread's last system call is looked for */
+
+#ifdef __aarch64__
+#define NATIVE_ARCH ARCH_AARCH64
+#else
+#define NATIVE_ARCH ARCH_X86_64
+#endif
 
 /* What is wanted of the image, and what came of it: filled in by a guarded body. */
 struct look {
@@ -113,6 +120,21 @@ static struct row make_row(struct unwinder *u, struct object *object, uint64_t v
 	return row;
 }
 
+/*
+ * Code without a file: whether it made a frame yet is in its bytes, in the process itself. Looked at
+ * for sampled instructions only; callers have made theirs.
+ */
+static struct row jit_row(const struct unwinder *u, const struct space *space, uint64_t pc)
+{
+	uint8_t code[16];
+	struct row row = {.cfa = ROW_NO_CFI};
+	struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 1), sizeof code};
+	if (u->config.live &&
+	    process_vm_readv(space_pid(space), &to, 1, &from, 1, 0) == (ssize_t)sizeof code)
+		code_guess_row(NATIVE_ARCH, code + 1, sizeof code - 1, 1, &row);
+	return row;
+}
+
 /* Where the address lies in its module: in the address space of the file when that is known. */
 static uint64_t address_in_module(const struct object *o, const struct mapping *m, uint64_t addr,
 				  uint32_t *ret_flags)
@@ -144,7 +166,9 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 	u->stats.rows_cached += known != NULL;
 	if (!known) {
 		struct row row = {.cfa = ROW_NO_CFI};
-		if (!(flags & FRAME_OFFSET))
+		if (o->kind == MODULE_JIT && !back)
+			row = jit_row(u, space, pc);
+		else if (!(flags & FRAME_OFFSET))
 			row = make_row(u, o, vaddr, !back);
 		struct frame f = {.module = m->module,
 				  .addr = vaddr + back,

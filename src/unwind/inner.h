@@ -54,8 +54,8 @@ struct unwinder {
 	struct foreign *foreign; /* made at the first row that needs it */
 	module_id kernel;
 	struct root_memo root_memo[ROOT_MEMOS];
-	struct stitch *stitch;       /* NULL: not wanted */
-	struct stitch_point *points; /* FRAMES_MAX, for handing over */
+	struct stitch *stitch; /* NULL: not wanted */
+	uint32_t *points;      /* FRAMES_MAX, for handing over */
 	struct stitched_memo stitched[STITCHED_MEMOS];
 	uint32_t learn_left;
 	uint32_t stitched_frames; /* of the current stack */

@@ -191,13 +191,8 @@ static void make_room(struct ring *r, uint32_t n)
 		forget_oldest(r);
 }
 
-static uint32_t point_hash(const struct stitch_point *p)
-{
-	return (uint32_t)(hash_pair(p->pc, p->cfa) >> 16);
-}
-
-void stitch_learn(struct stitch *s, task_id task, const frame_id *frames,
-		  const struct stitch_point *points, uint32_t n)
+void stitch_learn(struct stitch *s, task_id task, const frame_id *frames, const uint32_t *points,
+		  uint32_t n)
 {
 	struct ring *r = find(s, task);
 	uint64_t all = n;
@@ -205,7 +200,7 @@ void stitch_learn(struct stitch *s, task_id task, const frame_id *frames,
 		return;
 	/* The frame that runs has no callee to be cut above it by; its pc changes all the time. */
 	for (uint32_t k = 1; k < n; k++)
-		all = (all ^ points[k].pc ^ points[k].cfa << 20) * 0x9e3779b97f4a7c15ULL;
+		all = (all ^ points[k]) * 0x9e3779b97f4a7c15ULL;
 	if (r && r->last == all)
 		return;
 	if (!r)
@@ -219,8 +214,7 @@ void stitch_learn(struct stitch *s, task_id task, const frame_id *frames,
 	if (want != r->room && !resize(s, r, want))
 		return;
 	make_room(r, n);
-	for (uint32_t k = 0; k < n; k++)
-		r->hashes[r->at + k] = point_hash(&points[k]);
+	memcpy(r->hashes + r->at, points, n * sizeof *points);
 	memcpy(r->hashes + r->room + r->at, frames, n * sizeof *frames);
 	uint32_t slot = (r->first + r->nstacks++) % STITCH_STACKS;
 	r->stacks[slot].start = r->at;
@@ -238,22 +232,22 @@ static uint32_t find_word(const uint32_t *words, uint32_t n, uint32_t wanted)
 	return n;
 }
 
-uint32_t stitch_callers(struct stitch *s, task_id task, const struct stitch_point *point,
-			frame_id *ret_frames, uint32_t max)
+uint32_t stitch_callers(struct stitch *s, task_id task, uint32_t point, frame_id *ret_frames,
+			uint32_t *ret_points, uint32_t max)
 {
 	struct ring *r = find(s, task);
-	uint32_t wanted = point_hash(point);
 	if (!r)
 		return 0;
 	for (uint32_t k = r->nstacks; k-- > 0;) { /* the newest first */
 		uint32_t slot = (r->first + k) % STITCH_STACKS;
 		uint32_t start = r->stacks[slot].start, n = r->stacks[slot].n;
-		uint32_t at = find_word(r->hashes + start, n, wanted);
+		uint32_t at = find_word(r->hashes + start, n, point);
 		if (at + 1 >= n)
 			continue;
 		uint32_t callers = n - at - 1;
 		if (callers > max)
 			callers = max;
+		memcpy(ret_points, r->hashes + start + at + 1, callers * sizeof *ret_points);
 		memcpy(ret_frames, r->hashes + r->room + start + at + 1,
 		       callers * sizeof *ret_frames);
 		return callers;

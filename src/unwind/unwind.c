@@ -101,18 +101,27 @@ static frame_id stitched_frame(struct unwinder *u, frame_id id)
 	return memo->to;
 }
 
+/* Points of the @n frames walked: u->points. */
+static void make_points(struct unwinder *u, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		u->points[k] = stitch_point(u->visits[k].pc, u->visits[k].cfa);
+}
+
 static enum cut_reason stitch(struct walk *w, task_id task, frame_id *frames, uint32_t max,
 			      uint32_t *ret_n)
 {
 	struct unwinder *u = w->u;
 	const struct visit *last = &u->visits[*ret_n - 1];
-	struct stitch_point point = {last->pc, last->cfa};
-	uint32_t n = *ret_n;
+	uint32_t n = *ret_n, got;
 	if (last->cfa == last->sp) /* its CFA could not be told */
 		return CUT_DUMP_END;
-	uint32_t got = stitch_callers(u->stitch, task, &point, frames + n, max - n);
+	got = stitch_callers(u->stitch, task, stitch_point(last->pc, last->cfa), frames + n,
+			     u->points + n, max - n);
 	if (!got)
 		return CUT_DUMP_END;
+	make_points(u, n);
+	stitch_learn(u->stitch, task, frames, u->points, n + got);
 	for (uint32_t k = n; k < n + got; k++)
 		frames[k] = stitched_frame(u, frames[k]);
 	*ret_n = n + got;
@@ -135,8 +144,7 @@ static enum cut_reason remember_or_stitch(struct walk *w, task_id task, frame_id
 	if (why != CUT_NONE || !u->learn_left || w->n != *ret_n)
 		return why;
 	u->learn_left--;
-	for (uint32_t k = 0; k < w->n; k++)
-		u->points[k] = (struct stitch_point){u->visits[k].pc, u->visits[k].cfa};
+	make_points(u, w->n);
 	stitch_learn(u->stitch, task, frames, u->points, w->n);
 	return why;
 }

@@ -153,7 +153,7 @@ static void measure(struct bench *b, unsigned way)
 }
 
 /* Cut dumps at @bytes, in the order they were taken, beside the whole ones. */
-static void cut_dumps(struct bench *b, size_t bytes, bool stitch)
+static void cut_dumps(struct bench *b, size_t bytes, bool stitch, unsigned feed)
 {
 	static frame_id cut[FRAMES_MAX + 1], whole[FRAMES_MAX + 1];
 	struct unwind_config config = {.live = true, .stitch = stitch};
@@ -170,8 +170,8 @@ static void cut_dumps(struct bench *b, size_t bytes, bool stitch)
 					 .stack_bytes = s->size,
 					 .stack_asked = s->size};
 		unwinder_stack(b->u, space, (task_id)s->tid, &raw, whole, FRAMES_MAX, &rw);
-		raw.stack_asked = bytes;
-		raw.stack_bytes = s->size < bytes ? s->size : bytes;
+		raw.stack_asked = feed && k % feed == 0 ? 65528 : bytes;
+		raw.stack_bytes = s->size < raw.stack_asked ? s->size : raw.stack_asked;
 		uint64_t start = clock_thread_cpu_ns();
 		unwinder_stack(u, space, (task_id)s->tid, &raw, cut, FRAMES_MAX, &rc);
 		ns += clock_thread_cpu_ns() - start;
@@ -191,7 +191,7 @@ static void cut_dumps(struct bench *b, size_t bytes, bool stitch)
 	double n = (double)b->stacks.n;
 	printf("%2zu KiB %-9s complete %6.2f %% (whole stacks %.2f %%), stitched %6.2f %%, of these wrong "
 	       "%.3f %%, %.2f us a sample\n",
-	       bytes / 1024, stitch ? "stitched" : "plain", 100 * (double)complete / n,
+	       bytes / 1024, feed ? "fed" : stitch ? "stitched" : "plain", 100 * (double)complete / n,
 	       100 * (double)possible / n, 100 * (double)stitched / n,
 	       stitched ? 100 * (double)wrong / (double)stitched : 0, (double)ns / n / 1000);
 	unwinder_free(u);
@@ -252,8 +252,10 @@ int main(int argc, char **argv)
 	compare(&b, 2);
 	static const size_t sizes[] = {8192, 16384, 32768, 65528};
 	for (size_t k = 0; k < 4; k++) {
-		cut_dumps(&b, sizes[k], false);
-		cut_dumps(&b, sizes[k], true);
+		cut_dumps(&b, sizes[k], false, 0);
+		cut_dumps(&b, sizes[k], true, 0);
+		cut_dumps(&b, sizes[k], true, 64);
+		cut_dumps(&b, sizes[k], true, 16);
 	}
 	if (started)
 		kill(pid, SIGKILL);

@@ -21,6 +21,8 @@
 #include "proc/space_impl.h"
 
 #define NO_LINE SIZE_MAX
+#define SEGMENT_OVERLAP \
+	65536 /* neighbouring segments may share the page of the file at their seam */
 
 /* One line of the text: maps_line without the room for a name. */
 struct line {
@@ -132,6 +134,20 @@ static bool contiguous(const struct reading *r, size_t a, size_t b)
 	return true;
 }
 
+/* Would line @i, displaced as @owner is, lie in the file between the two lines around it? A program
+ * may map its own code twice (V8 does), and its JIT memory beside it is no hole. */
+static bool in_file_order(const struct reading *r, const struct line *prev, size_t i,
+			  const struct line *next, const struct line *owner)
+{
+	const struct line *hole = &r->data[i];
+	uint64_t displacement = owner->start - owner->pgoff;
+	uint64_t from = hole->start - displacement, to = hole->end - displacement;
+
+	return owner->start >= owner->pgoff && hole->start >= displacement &&
+	       prev->pgoff + (prev->end - prev->start) <= from + SEGMENT_OVERLAP &&
+	       to <= next->pgoff + SEGMENT_OVERLAP;
+}
+
 /*
  * The file line whose displacement line @i continues when it is a hole in that file's code, else
  * NULL. The hole lies between two lines of one file; they agree on the displacement, or one of them
@@ -148,9 +164,9 @@ static const struct line *hole_owner(const struct reading *r, size_t i)
 	next = &r->data[n];
 	if (prev->start - prev->pgoff == next->start - next->pgoff)
 		return prev;
-	if (i - p < 8 && prev->exec && contiguous(r, p, i))
+	if (i - p < 8 && prev->exec && contiguous(r, p, i) && in_file_order(r, prev, i, next, prev))
 		return prev;
-	if (n - i < 8 && next->exec && contiguous(r, i, n))
+	if (n - i < 8 && next->exec && contiguous(r, i, n) && in_file_order(r, prev, i, next, next))
 		return next;
 	return NULL;
 }

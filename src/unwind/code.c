@@ -65,6 +65,7 @@ bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size)
 	return arch == ARCH_AARCH64 && aarch64_exits(at, size);
 }
 
+#define SOON     40 /* bytes before a frame is made in which a JIT's function checks something */
 #define PROLOGUE 48 /* bytes of a function's start in which its frame is made (Go checks first) */
 
 bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size)
@@ -85,11 +86,28 @@ bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size)
 	return false;
 }
 
+/*
+ * Does the frame get made in what follows at once? JIT code checks its caller first. A return, a
+ * trap or padding before the push means that the push is another function's.
+ */
+static bool x86_makes_frame_soon(const uint8_t *at, size_t size)
+{
+	for (size_t k = 0; k + 4 <= size && k < SOON; k++) {
+		if (STARTS(at + k, size - k, "\x55\x48\x89\xe5") ||
+		    STARTS(at + k, size - k, "\x55\x48\x8b\xec"))
+			return true;
+		if (at[k] == 0xc3 || at[k] == 0xc2 || at[k] == 0xcc || at[k] == 0xc9)
+			return false;
+	}
+	return false;
+}
+
 static bool x86_guess(const uint8_t *at, size_t size, size_t before, struct row *ret_row)
 {
-	struct row row = {.cfa = ROW_SP, .cfa_off = 8, .ra_off = -8};
+	struct row row = {.cfa = ROW_SP, .flags = ROW_GUESSED, .cfa_off = 8, .ra_off = -8};
 	bool fresh = STARTS(at, size, "\x55") ||             /* push %rbp */
 		     STARTS(at, size, "\xc3") ||             /* ret */
+		     STARTS(at, size, "\xc2") ||             /* ret $n */
 		     STARTS(at, size, "\xf3\xc3") ||         /* rep ret */
 		     STARTS(at, size, "\xf3\x0f\x1e\xfa") || /* endbr64 */
 		     STARTS(at, size, "\xff\x25") ||         /* jmp *slot(%rip): PLT */
@@ -99,12 +117,13 @@ static bool x86_guess(const uint8_t *at, size_t size, size_t before, struct row 
 		      (STARTS(at, size, "\x48\x89\xe5") || STARTS(at, size, "\x48\x8b\xec"));
 	if (pushed) {
 		row.cfa_off = 16;
-		row.flags = ROW_FP_SAVED;
+		row.flags |= ROW_FP_SAVED;
 		row.fp_off = -16;
+	} else if (!fresh && !x86_makes_frame_soon(at, size)) {
+		return false;
 	}
-	if (fresh || pushed)
-		*ret_row = row;
-	return fresh || pushed;
+	*ret_row = row;
+	return true;
 }
 
 static bool aarch64_guess(const uint8_t *at, size_t size, struct row *ret_row)
@@ -117,7 +136,7 @@ static bool aarch64_guess(const uint8_t *at, size_t size, struct row *ret_row)
 		     i == 0xd503233f || i == 0xd503237f || /* paciasp, pacibsp */
 		     (i & 0xffffff3f) == 0xd503241f;       /* bti */
 	if (fresh)
-		*ret_row = (struct row){.cfa = ROW_SP, .flags = ROW_RA_REG};
+		*ret_row = (struct row){.cfa = ROW_SP, .flags = ROW_RA_REG | ROW_GUESSED};
 	return fresh;
 }
 

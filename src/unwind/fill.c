@@ -121,17 +121,19 @@ static struct row make_row(struct unwinder *u, struct object *object, uint64_t v
 }
 
 /*
- * Code without a file: whether it made a frame yet is in its bytes, in the process itself. Looked at
- * for sampled instructions only; callers have made theirs.
+ * Code without a file: whether it made a frame yet is in its bytes, in the process itself. Looked
+ * at for sampled instructions only; callers have made theirs.
  */
 static struct row jit_row(const struct unwinder *u, const struct space *space, uint64_t pc)
 {
-	uint8_t code[16];
+	uint8_t code[48];
 	struct row row = {.cfa = ROW_NO_CFI};
 	struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 1), sizeof code};
-	if (u->config.live &&
-	    process_vm_readv(space_pid(space), &to, 1, &from, 1, 0) == (ssize_t)sizeof code)
-		code_guess_row(NATIVE_ARCH, code + 1, sizeof code - 1, 1, &row);
+	ssize_t got = -1;
+	if (u->config.live)
+		got = process_vm_readv(space_pid(space), &to, 1, &from, 1, 0);
+	if (got > 1)
+		code_guess_row(NATIVE_ARCH, code + 1, (size_t)got - 1, 1, &row);
 	return row;
 }
 
@@ -155,7 +157,7 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 				     unsigned how)
 {
 	uint64_t back = how & HOW_RETURN ? 1 : 0;
-	const struct mapping *m = space_find(space, pc - back);
+	const struct mapping *m = find_code(space, pc - back);
 	struct object *o = m ? objects_get(u->objects, m->module) : NULL;
 	if (!o)
 		return NULL;

@@ -25,7 +25,7 @@ enum cut_reason guess_step(struct walk *w)
 		return why == CUT_DUMP_END ? why : CUT_NO_CFI;
 	}
 	ra &= w->arch->pc_bits;
-	if (!space_find(w->space, ra - 1))
+	if (!find_code(w->space, ra - 1))
 		return CUT_NO_CFI;
 	w->pc = ra;
 	w->sp = record + 2 * word;

@@ -79,6 +79,13 @@ struct walk {
 	uint32_t budget;
 };
 
+/* The executable mapping that holds @addr, NULL none: spaces know the stack too. */
+static inline const struct mapping *find_code(struct space *space, uint64_t addr)
+{
+	const struct mapping *m = space_find(space, addr);
+	return m && m->flags & MAPPING_EXEC ? m : NULL;
+}
+
 /* What is at @pc: from the caches, else made now. NULL: in no mapping (or no memory). */
 const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, uint64_t pc,
 				     unsigned how);

@@ -33,6 +33,7 @@ enum row_flag {
 	ROW_SP_RULES = 1 << 3, /* caller's sp by a rule; else it is the CFA */
 	ROW_RA_REG = 1 << 4,   /* return address still in the link register */
 	ROW_RA_RULES = 1 << 5, /* return address by a rule; else at CFA + ra_off */
+	ROW_GUESSED = 1 << 6,  /* told by instructions, not by CFI */
 };
 
 struct row {

@@ -179,7 +179,9 @@ static enum cut_reason apply_row(struct walk *w, const struct row *row)
 	w->pc = ra & w->arch->pc_bits;
 	w->sp = sp;
 	w->fp = fp;
-	w->how = row->flags & ROW_SIGNAL ? HOW_EXACT : HOW_RETURN;
+	w->how = row->flags & ROW_SIGNAL    ? HOW_EXACT
+		 : row->flags & ROW_GUESSED ? HOW_RETURN | HOW_GUESS
+					    : HOW_RETURN;
 	return CUT_NONE;
 }
 

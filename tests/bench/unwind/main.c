@@ -3,7 +3,9 @@
  * cache, libdw with one persistent Dwfl. Prints how many chains are identical, what differs, and
  * what a sample costs each.
  *
- * usage: unwind [-n SAMPLES] [-r HZ] [-v DIFFERENCES] [-c STACK_CAP] -p PID | COMMAND...
+ * -s: also completeness and errors of cut dumps, with and without completing them from the past.
+ *
+ * usage: unwind [-s] [-n SAMPLES] [-r HZ] [-v DIFFERENCES] [-c STACK_CAP] -p PID | COMMAND...
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -32,6 +34,7 @@ struct bench {
 	struct oracle_dw *dw;
 	struct stacks stacks;
 	unsigned show;
+	bool stitch;
 };
 
 static void start_walk(struct bench *b, const struct stack_sample *s, struct walk *w)
@@ -91,49 +94,105 @@ static void print_frame(struct bench *b, const struct stack_sample *s, uint64_t 
 	       (unsigned long long)f->addr, e ? e->row.cfa : -1);
 }
 
-static bool same(const struct chain *a, const struct chain *b)
+/* Why two chains differ, where that is known. */
+enum difference {
+	DIFF_NONE,
+	DIFF_PROLOGUE, /* sampled in code without CFI outside its frame: oracles skip the caller */
+	DIFF_ROOT,     /* they go on beyond a root */
+	DIFF_STOPS,    /* they stop (code without CFI, a signal's return), ours goes on */
+	DIFF_ASTRAY,   /* their next address is no code */
+	DIFF_SIGNAL,   /* a signal's return without CFI: they lose the interrupted frame */
+	DIFF_NO_TABLE, /* the module has .debug_frame only, which our use of libunwind lacks */
+	DIFF_OTHER,
+	DIFFS
+};
+static const char *const difference_names[DIFFS] = {
+	"identical",
+	"no CFI, outside its frame",
+	"oracle runs past the root",
+	"oracle stops early",
+	"oracle goes astray",
+	"signal return without CFI",
+	"libunwind without .debug_frame",
+	"unexplained",
+};
+
+static const struct object *object_of(struct bench *b, struct space *space, uint64_t pc)
 {
-	return a->n == b->n && memcmp(a->pcs, b->pcs, a->n * sizeof *a->pcs) == 0;
+	const struct mapping *m = space_find(space, pc);
+	return m ? objects_get(b->u->objects, m->module) : NULL;
 }
 
-static void compare(struct bench *b, unsigned way)
+static enum difference classify(struct bench *b, const struct stack_sample *s,
+				const struct chain *own, const struct chain *other, unsigned way,
+				uint32_t *ret_at)
+{
+	struct space *space = b->stacks.spaces[s->space];
+	uint64_t generation = space_generation(space);
+	uint32_t at = 0;
+	while (at < own->n && at < other->n && own->pcs[at] == other->pcs[at])
+		at++;
+	*ret_at = at;
+	if (at == own->n && at == other->n)
+		return DIFF_NONE;
+	if (at == own->n && own->end)
+		return DIFF_ROOT;
+	if (at == other->n)
+		return DIFF_STOPS;
+	const struct cache_entry *e = entry_at(b->u, space, generation, own->pcs[0], HOW_EXACT);
+	if (at > 0 && e && e->row.flags & ROW_GUESSED)
+		return DIFF_PROLOGUE;
+	if (!entry_at(b->u, space, generation, other->pcs[at], HOW_RETURN))
+		return DIFF_ASTRAY;
+	e = at > 1 ? entry_at(b->u, space, generation, own->pcs[at - 1], HOW_RETURN) : NULL;
+	if (e && e->row.cfa == ROW_SIGRETURN)
+		return DIFF_SIGNAL;
+	const struct object *o = at ? object_of(b, space, own->pcs[at - 1]) : NULL;
+	return way == 1 && o && o->image && !o->image->eh_frame_hdr ? DIFF_NO_TABLE : DIFF_OTHER;
+}
+
+static void show(struct bench *b, size_t k, const struct chain *own, const struct chain *other,
+		 uint32_t at)
+{
+	const struct stack_sample *s = &b->stacks.samples[k];
+	printf("  #%zu: own %u frames (%s), the other %u, same up to %u: last ", k, own->n,
+	       cut_reason_name(own->cut), other->n, at);
+	if (at)
+		print_frame(b, s, own->pcs[at - 1]);
+	printf("\n    own goes on ");
+	for (uint32_t f = at; f < own->n && f < at + 3; f++)
+		print_frame(b, s, own->pcs[f]);
+	printf("\n    the other goes on ");
+	for (uint32_t f = at; f < other->n && f < at + 3; f++)
+		print_frame(b, s, other->pcs[f]);
+	printf("\n");
+}
+
+/* The share of chains that are identical, or differ for a known reason. */
+static double compare(struct bench *b, unsigned way)
 {
 	static struct chain own, other;
-	size_t equal = 0, longer = 0, shorter = 0, complete = 0, shown = 0, frames = 0;
+	size_t count[DIFFS] = {0}, complete = 0, shown = 0, frames = 0;
 	for (size_t k = 0; k < b->stacks.n; k++) {
-		const struct stack_sample *s = &b->stacks.samples[k];
-		run_own(b, s, &own);
-		ways[way].run(b, s, &other);
+		uint32_t at;
+		run_own(b, &b->stacks.samples[k], &own);
+		ways[way].run(b, &b->stacks.samples[k], &other);
 		complete += own.end;
 		frames += own.n;
-		if (same(&own, &other)) {
-			equal++;
-			continue;
-		}
-		uint32_t at = 0;
-		while (at < own.n && at < other.n && own.pcs[at] == other.pcs[at])
-			at++;
-		longer += at == other.n;
-		shorter += at == own.n;
-		if (shown++ >= b->show)
-			continue;
-		printf("  #%zu: own %u frames (%s), %s %u, same up to %u: last ", k, own.n,
-		       cut_reason_name(own.cut), ways[way].name, other.n, at);
-		if (at)
-			print_frame(b, s, own.pcs[at - 1]);
-		printf("\n    own goes on ");
-		for (uint32_t f = at; f < own.n && f < at + 3; f++)
-			print_frame(b, s, own.pcs[f]);
-		printf("\n    %s goes on ", ways[way].name);
-		for (uint32_t f = at; f < other.n && f < at + 3; f++)
-			print_frame(b, s, other.pcs[f]);
-		printf("\n");
+		enum difference d = classify(b, &b->stacks.samples[k], &own, &other, way, &at);
+		count[d]++;
+		if (d == DIFF_OTHER && shown++ < b->show)
+			show(b, k, &own, &other, at);
 	}
-	printf("own/%-9s identical %zu of %zu (%.3f %%), own goes further %zu, stops earlier %zu, "
-	       "complete %.2f %%, %.1f frames a stack\n",
-	       ways[way].name, equal, b->stacks.n, 100.0 * (double)equal / (double)b->stacks.n,
-	       longer, shorter, 100.0 * (double)complete / (double)b->stacks.n,
-	       (double)frames / (double)b->stacks.n);
+	double n = (double)b->stacks.n;
+	printf("own/%-9s identical %.3f %% of %zu", ways[way].name, 100 * (double)count[0] / n,
+	       b->stacks.n);
+	for (int d = 1; d < DIFFS; d++)
+		if (count[d])
+			printf(", %s %.3f %%", difference_names[d], 100 * (double)count[d] / n);
+	printf("; complete %.2f %%, %.1f frames a stack\n", 100 * (double)complete / n,
+	       (double)frames / n);
+	return 100 - 100 * (double)count[DIFF_OTHER] / n;
 }
 
 static void measure(struct bench *b, unsigned way)
@@ -191,8 +250,11 @@ static void cut_dumps(struct bench *b, size_t bytes, bool stitch, unsigned feed)
 	double n = (double)b->stacks.n;
 	printf("%2zu KiB %-9s complete %6.2f %% (whole stacks %.2f %%), stitched %6.2f %%, of these wrong "
 	       "%.3f %%, %.2f us a sample\n",
-	       bytes / 1024, feed ? "fed" : stitch ? "stitched" : "plain", 100 * (double)complete / n,
-	       100 * (double)possible / n, 100 * (double)stitched / n,
+	       bytes / 1024,
+	       feed     ? "fed"
+	       : stitch ? "stitched"
+			: "plain",
+	       100 * (double)complete / n, 100 * (double)possible / n, 100 * (double)stitched / n,
 	       stitched ? 100 * (double)wrong / (double)stitched : 0, (double)ns / n / 1000);
 	unwinder_free(u);
 }
@@ -219,12 +281,13 @@ int main(int argc, char **argv)
 	pid_t pid = 0;
 	bool started = false;
 	int opt;
-	while ((opt = getopt(argc, argv, "+n:r:v:p:c:")) != -1) {
+	while ((opt = getopt(argc, argv, "+n:r:v:p:c:s")) != -1) {
 		switch (opt) {
 		case 'n': n = strtoul(optarg, NULL, 0); break;
 		case 'r': hz = (unsigned)atoi(optarg); break;
 		case 'v': b.show = (unsigned)atoi(optarg); break;
 		case 'c': cap = strtoul(optarg, NULL, 0); break;
+		case 's': b.stitch = true; break;
 		case 'p': pid = atoi(optarg); break;
 		default: return 2;
 		}
@@ -250,12 +313,11 @@ int main(int argc, char **argv)
 		measure(&b, way);
 	compare(&b, 1);
 	compare(&b, 2);
-	static const size_t sizes[] = {8192, 16384, 32768, 65528};
-	for (size_t k = 0; k < 4; k++) {
+	static const size_t sizes[] = {8192, 16384, 32768, 49152, 65528};
+	for (size_t k = 0; b.stitch && k < 5; k++) {
 		cut_dumps(&b, sizes[k], false, 0);
 		cut_dumps(&b, sizes[k], true, 0);
 		cut_dumps(&b, sizes[k], true, 64);
-		cut_dumps(&b, sizes[k], true, 16);
 	}
 	if (started)
 		kill(pid, SIGKILL);

@@ -100,6 +100,14 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/libaltpttop.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(FUZZ_LINK) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a $(LIBS)
 
+# The screens on a made-up profile, to look at: build/tests/screen/fake/fake_main [many] [metrics] …
+FAKE_UI := $(O)/tests/screen/fake/fake_main
+$(FAKE_UI): tests/screen/fake/fake_main.c $(filter-out %/script.o,$(SCREEN_HELP)) $(O)/libaltpttop.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(filter-out %/script.o,$(SCREEN_HELP)) \
+		$(O)/libaltpttop.a $(LIBS)
+fake-ui: $(FAKE_UI)
+
 programs: $(PROGRAMS)
 tests-built: $(UNIT) $(SCREEN)
 unit: $(UNIT) $(SCREEN)
@@ -177,6 +185,6 @@ help:
 	@echo 'variables       CC CXX CFLAGS LDFLAGS WERROR O (build directory) SANITIZE SYSROOT'
 
 .PHONY: all need programs tests-built unit check check-built live asan tsan arm64 lint fuzz fuzz-built pmu-check bench
-.PHONY: deps demo install uninstall clean help
+.PHONY: deps demo install uninstall clean help fake-ui
 .SECONDARY:
 -include $(OBJECTS:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

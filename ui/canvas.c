@@ -199,6 +199,17 @@ int canvas_text(struct canvas *c, int x, int y, int max, struct pen pen, const c
 	return canvas_text_from(c, x, y, max, 0, pen, text);
 }
 
+void canvas_look(struct canvas *c, struct rect r, enum look look)
+{
+	for (int y = r.y; y < r.y + r.h; y++)
+		for (int x = r.x; x < r.x + r.w; x++) {
+			struct canvas_cell *cell = at(c, x, y);
+
+			if (cell)
+				cell->pen.look = (uint8_t)look;
+		}
+}
+
 void canvas_paint(struct canvas *c, struct rect r, uint8_t mods)
 {
 	for (int y = r.y; y < r.y + r.h; y++)

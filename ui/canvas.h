@@ -64,6 +64,8 @@ int canvas_text(struct canvas *c, int x, int y, int max, struct pen pen, const c
 int canvas_text_from(struct canvas *c, int x, int y, int max, int skip, struct pen pen,
 		     const char *text);
 
+/* Give every cell of @r another look, glyphs kept. */
+void canvas_look(struct canvas *c, struct rect r, enum look look);
 /* Add @mods to every cell of @r, glyphs kept. */
 void canvas_paint(struct canvas *c, struct rect r, uint8_t mods);
 

@@ -33,10 +33,14 @@ static void padded(struct strbuf *text, const char *s, int cells)
 
 static void add_keys(struct ui *ui, struct strbuf *text)
 {
+	static const enum action_group order[GROUPS] = {GROUP_PROGRAM, GROUP_SCREENS, GROUP_PROFILE,
+							GROUP_TABLE, GROUP_MOVE};
 	char keys[80];
 
-	for (int g = 0; g < GROUPS; g++) {
-		strbuf_printf(text, "\n\001%s\n", action_group_title((enum action_group)g));
+	for (int i = 0; i < GROUPS; i++) {
+		int g = (int)order[i];
+
+		strbuf_printf(text, "\n\001%s\n", action_group_title(order[i]));
 		for (int a = ACTION_NONE + 1; a < ACTIONS; a++) {
 			const struct action_info *info = &action_table[a];
 
@@ -96,7 +100,7 @@ void help_open(struct ui *ui)
 		 page->screen->name);
 	text = overlay_text(ui, title, false);
 	strbuf_printf(text, "\n%s\n", page->screen->about);
-	add_columns(page, text);
 	add_keys(ui, text);
+	add_columns(page, text);
 	add_quality(ui, text);
 }

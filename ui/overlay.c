@@ -10,6 +10,8 @@
 #include "screen.h"
 #include "view/utf8.h"
 
+#define HELP_KEYS 18 /* cells of the first column in lines that start with blanks */
+
 void overlay_close(struct ui *ui)
 {
 	struct overlay *o = &ui->overlay;
@@ -346,13 +348,16 @@ static int draw_wrapped(struct canvas *c, const char *line, size_t len, struct r
 
 		memcpy(text, line, n);
 		text[n] = '\0';
-		if (y + lines >= r.y && y + lines < r.y + r.h)
+		if (y + lines >= r.y && y + lines < r.y + r.h) {
 			canvas_text(c, r.x + indent, y + lines, r.w - indent, pen, text);
+			if (words && !lines && *text == ' ') /* what the line is about */
+				canvas_look(c, (struct rect){r.x, y, HELP_KEYS, 1}, LOOK_KEY);
+		}
 		lines++;
 		line += n;
 		len -= n;
 		if (words && *text == ' ')
-			indent = r.w > 40 ? 18 : 4; /* as what the line began with */
+			indent = r.w > 40 ? HELP_KEYS : 4;
 	} while (len);
 	return lines;
 }

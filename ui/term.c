@@ -38,7 +38,7 @@ static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SI
 static struct {
 	bool open, ascii, mouse, all_anew;
 	int in, out, pipe[2];
-	FILE *in_file;
+	FILE *in_file, *out_file;
 	SCREEN *screen;
 	WINDOW *keys; /* reading through a pad never refreshes the screen by itself */
 	enum theme_kind theme;
@@ -240,18 +240,19 @@ int term_open(const struct term_config *config, struct err *err)
 	setlocale(LC_CTYPE, "");
 	term.ascii = config->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	term.mouse = config->mouse;
-	term.out = STDOUT_FILENO;
+	term.out = dup(STDOUT_FILENO); /* curses gets a stream of its own */
 	term.in = isatty(STDIN_FILENO) ? dup(STDIN_FILENO) : open("/dev/tty", O_RDWR | O_CLOEXEC);
 	rc = check_terminal(err);
 	if (rc)
 		goto out;
 	if (pipe2(term.pipe, O_CLOEXEC | O_NONBLOCK) < 0 ||
-	    tcgetattr(term.out, &restore.modes) < 0 || !(term.in_file = fdopen(term.in, "r"))) {
+	    tcgetattr(term.out, &restore.modes) < 0 || !(term.in_file = fdopen(term.in, "r")) ||
+	    !(term.out_file = fdopen(term.out, "w"))) {
 		rc = err_set(err, errno, "cannot set the terminal up: %s", strerror(errno));
 		goto out;
 	}
 	set_escdelay(ESC_WAIT_MS);
-	term.screen = newterm(NULL, stdout, term.in_file);
+	term.screen = newterm(NULL, term.out_file, term.in_file);
 	term.keys = term.screen ? newpad(1, 1) : NULL;
 	if (!term.keys || size_arrays()) {
 		rc = err_set(err, ENOMEM, "cannot set the terminal up");
@@ -292,6 +293,10 @@ void term_close(void)
 		fclose(term.in_file);
 	else if (term.in >= 0)
 		close(term.in);
+	if (term.out_file)
+		fclose(term.out_file);
+	else if (term.out >= 0)
+		close(term.out);
 	for (int i = 0; i < 2; i++)
 		if (term.pipe[i] >= 0)
 			close(term.pipe[i]);
@@ -301,8 +306,8 @@ void term_close(void)
 	term.line = NULL;
 	term.screen = NULL;
 	term.keys = NULL;
-	term.in_file = NULL;
-	term.in = term.pipe[0] = term.pipe[1] = -1;
+	term.in_file = term.out_file = NULL;
+	term.in = term.out = term.pipe[0] = term.pipe[1] = -1;
 	term.open = false;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake.h"
+#include "fake_rows.h"
 #include "view/utf8.h"
 
 #define SAMPLES 16900
@@ -54,14 +54,14 @@ static const struct {
 	{1, 14, 0.003, 0.003},
 };
 
-static double wobble(struct fake *f, double v, unsigned seed)
+double fake_wobble(struct fake *f, double v, unsigned seed)
 {
 	if (!f->jitter)
 		return v;
 	return v * (1 + 0.04 * sin((double)f->served * 0.7 + seed));
 }
 
-static struct row *add(struct arena *arena, struct row *rows, uint32_t *n)
+struct row *fake_add(struct arena *arena, struct row *rows, uint32_t *n)
 {
 	struct row *r = &rows[(*n)++];
 
@@ -85,17 +85,17 @@ static const char *long_name(struct arena *arena)
 	return s;
 }
 
-static void share(struct fake *f, struct row *r, double self, double total, unsigned seed)
+void fake_share(struct fake *f, struct row *r, double self, double total, unsigned seed)
 {
-	r->self = wobble(f, self, seed);
-	r->total = fmin(wobble(f, total, seed), 1);
+	r->self = fake_wobble(f, self, seed);
+	r->total = fmin(fake_wobble(f, total, seed), 1);
 	r->self_samples = (uint64_t)(r->self * SAMPLES);
 	r->total_samples = (uint64_t)(r->total * SAMPLES);
 	r->self_margin = 1.96 * sqrt(r->self * (1 - r->self) / SAMPLES);
 	r->total_margin = 1.96 * sqrt(r->total * (1 - r->total) / SAMPLES);
 }
 
-static void ipc(struct fake *f, struct row *r, double v)
+void fake_ipc(struct fake *f, struct row *r, double v)
 {
 	struct metric_value m = {
 		.v = v, .state = isnan(v) ? VALUE_NOT_RUNNING : VALUE_OK, .running = 1};
@@ -124,40 +124,40 @@ static void function_row(struct fake *f, struct row *r, uint32_t i)
 		r->file = "storage/innobase/row/row0sel.cc";
 		r->line = 4380 + i * 12;
 	}
-	share(f, r, fn->self, fn->total, i);
-	ipc(f, r, fn->ipc);
+	fake_share(f, r, fn->self, fn->total, i);
+	fake_ipc(f, r, fn->ipc);
 }
 
 static void functions_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
 {
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
-		function_row(f, add(arena, rows, &a->nrows), i);
+		function_row(f, fake_add(arena, rows, &a->nrows), i);
 		if (i == 7)
 			rows[a->nrows - 1].full =
 				"std::_Rb_tree<std::__cxx11::basic_string<char>, "
 				"std::pair<int, int>>::_M_insert_unique(std::pair<int, "
 				"int> const&)";
 	}
-	struct row *r = add(arena, rows, &a->nrows);
+	struct row *r = fake_add(arena, rows, &a->nrows);
 
 	r->key = (struct row_key){ROW_FUNCTION, 100, 0};
 	r->name = r->full = long_name(arena);
 	r->module = "a_library_with_a_very_long_file_name_that_nobody_reads.so.1.2.3";
-	share(f, r, 0.0061, 0.0075, 77);
-	ipc(f, r, 1.2);
+	fake_share(f, r, 0.0061, 0.0075, 77);
+	fake_ipc(f, r, 1.2);
 	for (uint32_t i = 0; f->many && i < 4000; i++) {
-		r = add(arena, rows, &a->nrows);
+		r = fake_add(arena, rows, &a->nrows);
 		r->key = (struct row_key){ROW_FUNCTION, 1000 + i, 0};
 		r->name = r->full = arena_printf(arena, "function_number_%u", i);
 		r->module = "libmany.so";
 		r->flags = ROW_DIM | ROW_UNRANKED;
-		share(f, r, 0.00002 / (1 + i), 0.00004, i);
+		fake_share(f, r, 0.00002 / (1 + i), 0.00004, i);
 	}
 	if (f->many) {
-		r = add(arena, rows, &a->nrows);
+		r = fake_add(arena, rows, &a->nrows);
 		r->key = (struct row_key){ROW_REST, 0, 0};
 		r->name = r->full = "\xe2\x80\xa6 1,204 more";
-		share(f, r, 0.0001, 0.0001, 1);
+		fake_share(f, r, 0.0001, 0.0001, 1);
 	}
 }
 
@@ -186,7 +186,7 @@ static void tree_of(struct fake *f, struct arena *arena, struct answer *a, struc
 		closed = 99;
 		for (uint32_t k = i + 1; k < n && tree[k].depth > tree[i].depth; k++)
 			children += tree[k].depth == tree[i].depth + 1;
-		r = add(arena, rows, &a->nrows);
+		r = fake_add(arena, rows, &a->nrows);
 		if (fn >= 0)
 			function_row(f, r, (uint32_t)fn);
 		else
@@ -196,8 +196,8 @@ static void tree_of(struct fake *f, struct arena *arena, struct answer *a, struc
 					   "pfs_spawn_thread";
 		r->key = key;
 		r->depth = (uint16_t)tree[i].depth;
-		share(f, r, tree[i].self, tree[i].total, i);
-		ipc(f, r, fn >= 0 ? functions[fn].ipc : 0.9);
+		fake_share(f, r, tree[i].self, tree[i].total, i);
+		fake_ipc(f, r, fn >= 0 ? functions[fn].ipc : 0.9);
 		if (children) {
 			r->flags |= ROW_EXPANDABLE;
 			if (is_open(f, key)) {
@@ -210,14 +210,14 @@ static void tree_of(struct fake *f, struct arena *arena, struct answer *a, struc
 		}
 	}
 	for (uint32_t i = 0; f->many && i < 200; i++) { /* a deep recursion, all open */
-		struct row *r = add(arena, rows, &a->nrows);
+		struct row *r = fake_add(arena, rows, &a->nrows);
 
 		r->key = (struct row_key){ROW_NODE, 3, 0x9000 + i};
 		r->name = r->full = "recurse(int)";
 		r->module = "mysqld";
 		r->depth = (uint16_t)(i + 1);
 		r->flags = ROW_EXPANDABLE | ROW_EXPANDED;
-		share(f, r, 0.001, 0.1, 0);
+		fake_share(f, r, 0.001, 0.1, 0);
 	}
 }
 
@@ -229,14 +229,15 @@ static void bottom_up(struct fake *f, struct arena *arena, struct answer *a, str
 	if (focus >= FUNCTIONS)
 		focus = 0;
 	for (int i = 0; i < 4; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
+		struct row *r = fake_add(arena, rows, &a->nrows);
 		struct row_key key = {ROW_NODE, i ? (uint32_t)callers[i] + 1 : focus + 1,
 				      0x7000u + (unsigned)i};
 
 		function_row(f, r, i ? (uint32_t)callers[i] : focus);
 		r->key = key;
 		r->depth = (uint16_t)i;
-		share(f, r, i ? 0 : functions[focus].self, functions[focus].total / (i + 1), 3);
+		fake_share(f, r, i ? 0 : functions[focus].self, functions[focus].total / (i + 1),
+			   3);
 		if (i < 3) {
 			r->flags |= ROW_EXPANDABLE;
 			if (!is_open(f, key))
@@ -257,7 +258,7 @@ static void callers_of(struct fake *f, struct arena *arena, struct answer *a, st
 		     {ROW_CALLEE, 3, 0.03}};
 
 	for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
+		struct row *r = fake_add(arena, rows, &a->nrows);
 		uint32_t fn = edges[i].function;
 
 		if (edges[i].kind == ROW_SELF && f->query.focus.a && f->query.focus.a <= FUNCTIONS)
@@ -266,7 +267,7 @@ static void callers_of(struct fake *f, struct arena *arena, struct answer *a, st
 			a->focus_row = a->nrows - 1;
 		function_row(f, r, fn);
 		r->key = (struct row_key){edges[i].kind, fn + 1, 0};
-		share(f, r, edges[i].total / 3, edges[i].total, fn);
+		fake_share(f, r, edges[i].total / 3, edges[i].total, fn);
 	}
 }
 
@@ -290,13 +291,13 @@ static void threads_of(struct fake *f, struct arena *arena, struct answer *a, st
 	};
 
 	for (uint32_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
+		struct row *r = fake_add(arena, rows, &a->nrows);
 
 		r->key = (struct row_key){ROW_THREAD, i + 1, 0};
 		r->pid = 4242;
 		r->tid = threads[i].tid;
 		r->name = r->full = threads[i].name;
-		r->cpu = wobble(f, threads[i].cpu, i);
+		r->cpu = fake_wobble(f, threads[i].cpu, i);
 		r->system = threads[i].system;
 		r->user = r->cpu - r->system;
 		r->state = threads[i].state;
@@ -308,14 +309,14 @@ static void threads_of(struct fake *f, struct arena *arena, struct answer *a, st
 			r->spark[k] = (float)(threads[i].cpu * (0.6 + 0.4 * sin(k + i)));
 		if (threads[i].state == 'X')
 			r->flags |= ROW_GONE;
-		ipc(f, r, 0.44 + i * 0.3);
+		fake_ipc(f, r, 0.44 + i * 0.3);
 	}
 	if (f->query.flags & QUERY_GROUP_THREADS) {
 		static const char *const names[] = {"main", "ib_io_wr-*", "worker-*"};
 
 		a->nrows = 0;
 		for (uint32_t i = 0; i < 3; i++) {
-			struct row *r = add(arena, rows, &a->nrows);
+			struct row *r = fake_add(arena, rows, &a->nrows);
 
 			r->key = (struct row_key){ROW_GROUP, i + 1, 0};
 			r->name = r->full = names[i];
@@ -346,15 +347,15 @@ static void modules_of(struct fake *f, struct arena *arena, struct answer *a, st
 	};
 
 	for (uint32_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
+		struct row *r = fake_add(arena, rows, &a->nrows);
 
 		r->key = (struct row_key){ROW_MODULE, i + 1, 0};
 		r->name = modules[i].name;
 		r->full = modules[i].path;
 		r->note = modules[i].note;
 		r->flags = modules[i].flags;
-		share(f, r, modules[i].self, modules[i].total, i);
-		ipc(f, r, 0.5 + i * 0.4);
+		fake_share(f, r, modules[i].self, modules[i].total, i);
+		fake_ipc(f, r, 0.5 + i * 0.4);
 	}
 }
 
@@ -379,15 +380,15 @@ static void source_of(struct fake *f, struct arena *arena, struct answer *a, str
 	};
 
 	for (uint32_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
+		struct row *r = fake_add(arena, rows, &a->nrows);
 		struct row_key key = {ROW_LINE, lines[i].line, 0};
 
 		r->key = key;
 		r->line = lines[i].line;
 		r->name = r->full = lines[i].text;
-		share(f, r, lines[i].self, lines[i].self, i);
+		fake_share(f, r, lines[i].self, lines[i].self, i);
 		if (lines[i].self > 0)
-			ipc(f, r, lines[i].ipc);
+			fake_ipc(f, r, lines[i].ipc);
 		if (lines[i].line == 4412)
 			a->focus_row = a->nrows - 1;
 		if (lines[i].self < 0.02)
@@ -395,12 +396,12 @@ static void source_of(struct fake *f, struct arena *arena, struct answer *a, str
 		r->flags |= ROW_EXPANDABLE;
 		if (is_open(f, key)) {
 			r->flags |= ROW_EXPANDED;
-			r = add(arena, rows, &a->nrows);
+			r = fake_add(arena, rows, &a->nrows);
 			r->key = (struct row_key){ROW_INLINE, 5, 0x7a31f0};
 			r->name = r->full = "rec_init_offsets";
 			r->note = "rem0rec.cc:301";
 			r->flags = ROW_EXPANDABLE;
-			share(f, r, lines[i].self * 0.8, lines[i].self * 0.8, i);
+			fake_share(f, r, lines[i].self * 0.8, lines[i].self * 0.8, i);
 		}
 		if (f->query.flags & QUERY_ASSEMBLY && lines[i].line == 4412) {
 			static const struct {
@@ -425,176 +426,19 @@ static void source_of(struct fake *f, struct arena *arena, struct answer *a, str
 			};
 
 			for (size_t k = 0; k < sizeof insns / sizeof *insns; k++) {
-				r = add(arena, rows, &a->nrows);
+				r = fake_add(arena, rows, &a->nrows);
 				r->key = (struct row_key){ROW_INSN, 0, insns[k].addr};
 				r->addr = insns[k].addr;
 				r->name = r->full = insns[k].text;
 				r->note = insns[k].note;
 				r->go = insns[k].go;
-				share(f, r, insns[k].self, insns[k].self, (unsigned)k);
-				ipc(f, r, 0.4);
+				fake_share(f, r, insns[k].self, insns[k].self, (unsigned)k);
+				fake_ipc(f, r, 0.4);
 			}
 		}
 	}
 	snprintf(a->title, sizeof a->title,
 		 "storage/innobase/row/row0sel.cc  row_search_mvcc  self 23.1 %%, 3,903 samples");
-}
-
-static void cells_of(struct arena *arena, struct answer *a, struct row *r, int n,
-		     const double *values)
-{
-	double *cells = arena_alloc(arena, sizeof *cells * (size_t)n);
-
-	memcpy(cells, values, sizeof *cells * (size_t)n);
-	r->cells = cells;
-	a->ncells = (uint32_t)n;
-}
-
-static void events_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
-{
-	static const struct snapshot_column columns[] = {
-		{"PER SECOND", "", 0}, {"TOTAL", "", 0}, {"RUNNING", "%", 0}};
-	static const struct {
-		const char *name, *note, *hint;
-		double v[3];
-	} events[] = {
-		{"cycles", "", "CPU cycles in user mode", {2.9e9, 241e9, 100}},
-		{"instructions", "", "", {1.2e9, 101e9, 100}},
-		{"L1-dcache-load-misses", "", "", {48e6, 3.9e9, 62}},
-		{"stalled-cycles-frontend",
-		 "n/a: this CPU has no such event (ENOENT)",
-		 "",
-		 {NAN, NAN, NAN}},
-		{"IPC",
-		 "",
-		 "Instructions per cycle: below 0.5 the CPU mostly waits",
-		 {0.42, NAN, 100}},
-	};
-
-	a->columns = columns;
-	for (uint32_t i = 0; i < sizeof events / sizeof *events; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
-
-		r->key = (struct row_key){i == 4 ? ROW_METRIC : ROW_EVENT, i + 1, 0};
-		r->name = r->full = events[i].name;
-		r->note = events[i].note;
-		r->hint = events[i].hint;
-		cells_of(arena, a, r, 3, events[i].v);
-		r->nspark = i == 3 ? 0 : 16;
-		for (int k = 0; k < 16; k++)
-			r->spark[k] = (float)(0.5 + 0.5 * sin(k * 0.5 + wobble(f, i, 1)));
-	}
-}
-
-static void topdown_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
-{
-	static const struct {
-		int depth;
-		double total;
-		const char *name, *hint;
-	} levels[] = {
-		{0, 0.21, "retiring", "useful work"},
-		{0, 0.04, "bad speculation", ""},
-		{0, 0.12, "front end bound", ""},
-		{0, 0.63, "back end bound",
-		 "waiting for memory or for execution units: e memory says which"},
-		{1, 0.51, "memory bound", ""},
-		{2, 0.31, "row_search_mvcc", ""},
-		{1, 0.12, "core bound", ""},
-	};
-
-	for (uint32_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
-
-		r->key = (struct row_key){i == 5 ? ROW_FUNCTION : ROW_METRIC, i + 1, 0};
-		r->name = r->full = levels[i].name;
-		r->hint = levels[i].hint;
-		r->depth = (uint16_t)levels[i].depth;
-		if (i == 3 || i == 4)
-			r->flags |= ROW_EXPANDABLE | ROW_EXPANDED;
-		share(f, r, 0, levels[i].total, i);
-	}
-}
-
-static void verdicts_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
-{
-	static const struct snapshot_column columns[] = {{"AT MOST", "", 2}};
-	static const struct {
-		double share, gain;
-		const char *kind, *where, *evidence, *hint;
-	} verdicts[] = {
-		{0.23, 1.30, "memory bound", "row_search_mvcc:4412",
-		 "IPC 0.31, L1D miss 12 % of loads, 38k samples",
-		 "e memory shows the misses; a opens the source"},
-		{0.15, 1.17, "called too often", "memmove \xe2\x97\x82 row_sel_store_mysql",
-		 "2.1 M calls/s, 68 ns each, sd/avg 0.2", "c shows who calls"},
-		{0.08, 1.09, "lock wait", "buf_page_hash_get",
-		 "off-CPU 8 % of wall in futex, 3 threads", ""},
-	};
-
-	a->columns = columns;
-	for (uint32_t i = 0; i < 3; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
-
-		r->key = (struct row_key){ROW_VERDICT, i + 1, 0};
-		r->go = (struct row_key){ROW_FUNCTION, i + 1, 0};
-		r->name = r->full = verdicts[i].where;
-		r->module = verdicts[i].kind;
-		r->note = verdicts[i].evidence;
-		r->hint = verdicts[i].hint;
-		share(f, r, 0, verdicts[i].share, i);
-		cells_of(arena, a, r, 1, &verdicts[i].gain);
-	}
-	snprintf(a->title, sizeof a->title,
-		 "12 functions cover 80 %% of the time; stacks 14 deep; 2 recurse");
-}
-
-static void analysis_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
-{
-	static const struct snapshot_column columns[] = {
-		{"SCORE", "", 2}, {"COUNT", "", 0},   {"TOTAL", "ns", 0}, {"AVG", "ns", 0},
-		{"MAX", "ns", 0}, {"MAX/AVG", "", 1}, {"SD/AVG", "", 2},  {"P50", "ns", 0},
-		{"P95", "ns", 0}, {"P99", "ns", 0}};
-
-	a->columns = columns;
-	for (uint32_t i = 0; i < 12; i++) {
-		struct row *r = add(arena, rows, &a->nrows);
-		double avg = 812.0 * (i + 1) * (i + 1), v[] = {0.95 / (i + 1), 120000.0 / (i + 1),
-							       avg * 12000,    avg,
-							       avg * 40,       40,
-							       0.2 * i,        avg,
-							       avg * 3,        avg * 9};
-
-		r->key = (struct row_key){ROW_SPAN, i + 1, 0};
-		r->name = r->full = arena_printf(arena, "RenderFrame::Layout(%u)", i);
-		cells_of(arena, a, r, 10, v);
-	}
-	(void)f;
-}
-
-static void text_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
-{
-	static const char *const doctor[] = {
-		"perf events      yes, user space only    perf_event_paranoid is 2: kernel frames are hidden",
-		"                                         to see them: sysctl kernel.perf_event_paranoid=1",
-		"hardware PMU     no (ENOENT)             this is a virtual machine without one: IPC shows n/a",
-		"ring memory      516 KiB per CPU         enough for 997 Hz with 16 KiB stacks",
-		"ptrace           yes",
-	};
-	bool output = f->query.view == VIEW_OUTPUT;
-
-	for (uint32_t i = 0; i < (output ? 40 + f->served : 5); i++) {
-		struct row *r = add(arena, rows, &a->nrows);
-
-		r->key = (struct row_key){ROW_TEXT, i + 1, 0};
-		r->name = r->full = output ? arena_printf(arena, "line %u of the command's output",
-							  i)
-					   : doctor[i];
-		if (!output && i == 2)
-			r->flags = ROW_WARN;
-		if (!output && i == 4)
-			r->flags = ROW_GOOD;
-	}
 }
 
 static const struct query *sorting;
@@ -621,9 +465,9 @@ static void status_of(struct fake *f, struct answer_status *s)
 		 "perf cpu-clock, one event per thread and CPU");
 	snprintf(s->event_set, sizeof s->event_set, f->metrics ? "ipc" : "clock");
 	s->threads = 38;
-	s->cpu = wobble(f, 1.87, 0);
+	s->cpu = fake_wobble(f, 1.87, 0);
 	s->asked_hz = 997;
-	s->delivered_hz = wobble(f, 996.6, 2);
+	s->delivered_hz = fake_wobble(f, 996.6, 2);
 	s->samples = SAMPLES;
 	s->cut_share = 0.003;
 	s->cut[CUT_DUMP_END] = 51;
@@ -666,13 +510,13 @@ void fake_answer(struct fake *f, struct arena *arena, struct answer *a)
 	case VIEW_THREADS: threads_of(f, arena, a, rows); break;
 	case VIEW_MODULES: modules_of(f, arena, a, rows); break;
 	case VIEW_SOURCE: source_of(f, arena, a, rows); break;
-	case VIEW_EVENTS: events_of(f, arena, a, rows); break;
-	case VIEW_TOPDOWN: topdown_of(f, arena, a, rows); break;
-	case VIEW_VERDICTS: verdicts_of(f, arena, a, rows); break;
+	case VIEW_EVENTS: fake_events_of(f, arena, a, rows); break;
+	case VIEW_TOPDOWN: fake_topdown_of(f, arena, a, rows); break;
+	case VIEW_VERDICTS: fake_verdicts_of(f, arena, a, rows); break;
 	case VIEW_DURATION:
 	case VIEW_CACHE:
-	case VIEW_EDGE: analysis_of(f, arena, a, rows); break;
-	default: text_of(f, arena, a, rows);
+	case VIEW_EDGE: fake_analysis_of(f, arena, a, rows); break;
+	default: fake_text_of(f, arena, a, rows);
 	}
 	for (uint32_t i = 0; i < a->nrows; i++)
 		if (utf8_holds(rows[i].name, f->query.filter) ||

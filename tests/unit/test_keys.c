@@ -130,7 +130,7 @@ static void remaps(void **state)
 static void refuses(void **state)
 {
 	static const char *const bad[] = {
-		"",         "quit",    "=x",     "nothing=x",      "quit=",
+		"",         "quit",    "=x",      "nothing=x",      "quit=",
 		"quit=F13", "quit=xy", "quit=^1", "quit=a b c d e", "quit=averyverylongkeyname",
 		"quit=\xff"};
 	struct keymap before = map;

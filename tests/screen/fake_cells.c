@@ -1,0 +1,165 @@
+/*
+ * fake_cells: the made-up events, top-down levels, verdicts, spans and text. One thread.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_rows.h"
+
+static void cells_of(struct arena *arena, struct answer *a, struct row *r, int n,
+		     const double *values)
+{
+	double *cells = arena_alloc(arena, sizeof *cells * (size_t)n);
+
+	memcpy(cells, values, sizeof *cells * (size_t)n);
+	r->cells = cells;
+	a->ncells = (uint32_t)n;
+}
+
+void fake_events_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
+{
+	static const struct snapshot_column columns[] = {
+		{"PER SECOND", "", 0}, {"TOTAL", "", 0}, {"RUNNING", "%", 0}};
+	static const struct {
+		const char *name, *note, *hint;
+		double v[3];
+	} events[] = {
+		{"cycles", "", "CPU cycles in user mode", {2.9e9, 241e9, 100}},
+		{"instructions", "", "", {1.2e9, 101e9, 100}},
+		{"L1-dcache-load-misses", "", "", {48e6, 3.9e9, 62}},
+		{"stalled-cycles-frontend",
+		 "n/a: this CPU has no such event (ENOENT)",
+		 "",
+		 {NAN, NAN, NAN}},
+		{"IPC",
+		 "",
+		 "Instructions per cycle: below 0.5 the CPU mostly waits",
+		 {0.42, NAN, 100}},
+	};
+
+	a->columns = columns;
+	for (uint32_t i = 0; i < sizeof events / sizeof *events; i++) {
+		struct row *r = fake_add(arena, rows, &a->nrows);
+
+		r->key = (struct row_key){i == 4 ? ROW_METRIC : ROW_EVENT, i + 1, 0};
+		r->name = r->full = events[i].name;
+		r->note = events[i].note;
+		r->hint = events[i].hint;
+		cells_of(arena, a, r, 3, events[i].v);
+		r->nspark = i == 3 ? 0 : 16;
+		for (int k = 0; k < 16; k++)
+			r->spark[k] = (float)(0.5 + 0.5 * sin(k * 0.5 + fake_wobble(f, i, 1)));
+	}
+}
+
+void fake_topdown_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
+{
+	static const struct {
+		int depth;
+		double total;
+		const char *name, *hint;
+	} levels[] = {
+		{0, 0.21, "retiring", "useful work"},
+		{0, 0.04, "bad speculation", ""},
+		{0, 0.12, "front end bound", ""},
+		{0, 0.63, "back end bound",
+		 "waiting for memory or for execution units: e memory says which"},
+		{1, 0.51, "memory bound", ""},
+		{2, 0.31, "row_search_mvcc", ""},
+		{1, 0.12, "core bound", ""},
+	};
+
+	for (uint32_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+		struct row *r = fake_add(arena, rows, &a->nrows);
+
+		r->key = (struct row_key){i == 5 ? ROW_FUNCTION : ROW_METRIC, i + 1, 0};
+		r->name = r->full = levels[i].name;
+		r->hint = levels[i].hint;
+		r->depth = (uint16_t)levels[i].depth;
+		if (i == 3 || i == 4)
+			r->flags |= ROW_EXPANDABLE | ROW_EXPANDED;
+		fake_share(f, r, 0, levels[i].total, i);
+	}
+}
+
+void fake_verdicts_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
+{
+	static const struct snapshot_column columns[] = {{"AT MOST", "", 2}};
+	static const struct {
+		double share, gain;
+		const char *kind, *where, *evidence, *hint;
+	} verdicts[] = {
+		{0.23, 1.30, "memory bound", "row_search_mvcc:4412",
+		 "IPC 0.31, L1D miss 12 % of loads, 38k samples",
+		 "e memory shows the misses; a opens the source"},
+		{0.15, 1.17, "called too often", "memmove \xe2\x97\x82 row_sel_store_mysql",
+		 "2.1 M calls/s, 68 ns each, sd/avg 0.2", "c shows who calls"},
+		{0.08, 1.09, "lock wait", "buf_page_hash_get",
+		 "off-CPU 8 % of wall in futex, 3 threads", ""},
+	};
+
+	a->columns = columns;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct row *r = fake_add(arena, rows, &a->nrows);
+
+		r->key = (struct row_key){ROW_VERDICT, i + 1, 0};
+		r->go = (struct row_key){ROW_FUNCTION, i + 1, 0};
+		r->name = r->full = verdicts[i].where;
+		r->module = verdicts[i].kind;
+		r->note = verdicts[i].evidence;
+		r->hint = verdicts[i].hint;
+		fake_share(f, r, 0, verdicts[i].share, i);
+		cells_of(arena, a, r, 1, &verdicts[i].gain);
+	}
+	snprintf(a->title, sizeof a->title,
+		 "12 functions cover 80 %% of the time; stacks 14 deep; 2 recurse");
+}
+
+void fake_analysis_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
+{
+	static const struct snapshot_column columns[] = {
+		{"SCORE", "", 2}, {"COUNT", "", 0},   {"TOTAL", "ns", 0}, {"AVG", "ns", 0},
+		{"MAX", "ns", 0}, {"MAX/AVG", "", 1}, {"SD/AVG", "", 2},  {"P50", "ns", 0},
+		{"P95", "ns", 0}, {"P99", "ns", 0}};
+
+	a->columns = columns;
+	for (uint32_t i = 0; i < 12; i++) {
+		struct row *r = fake_add(arena, rows, &a->nrows);
+		double avg = 812.0 * (i + 1) * (i + 1), v[] = {0.95 / (i + 1), 120000.0 / (i + 1),
+							       avg * 12000,    avg,
+							       avg * 40,       40,
+							       0.2 * i,        avg,
+							       avg * 3,        avg * 9};
+
+		r->key = (struct row_key){ROW_SPAN, i + 1, 0};
+		r->name = r->full = arena_printf(arena, "RenderFrame::Layout(%u)", i);
+		cells_of(arena, a, r, 10, v);
+	}
+	(void)f;
+}
+
+void fake_text_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
+{
+	static const char *const doctor[] = {
+		"perf events      yes, user space only    perf_event_paranoid is 2: kernel frames are hidden",
+		"                                         to see them: sysctl kernel.perf_event_paranoid=1",
+		"hardware PMU     no (ENOENT)             this is a virtual machine without one: IPC shows n/a",
+		"ring memory      516 KiB per CPU         enough for 997 Hz with 16 KiB stacks",
+		"ptrace           yes",
+	};
+	bool output = f->query.view == VIEW_OUTPUT;
+
+	for (uint32_t i = 0; i < (output ? 40 + f->served : 5); i++) {
+		struct row *r = fake_add(arena, rows, &a->nrows);
+
+		r->key = (struct row_key){ROW_TEXT, i + 1, 0};
+		r->name = r->full = output ? arena_printf(arena, "line %u of the command's output",
+							  i)
+					   : doctor[i];
+		if (!output && i == 2)
+			r->flags = ROW_WARN;
+		if (!output && i == 4)
+			r->flags = ROW_GOOD;
+	}
+}

@@ -22,6 +22,7 @@ const struct view_builder view_builders[VIEW_KINDS] = {
 	[VIEW_EVENTS] = {show_events},       [VIEW_OUTPUT] = {show_output},
 	[VIEW_DOCTOR] = {show_doctor},       [VIEW_DURATION] = {show_analysis},
 	[VIEW_CACHE] = {show_analysis},      [VIEW_EDGE] = {show_analysis},
+	[VIEW_VERDICTS] = {show_verdicts},
 };
 
 /* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */

@@ -1,0 +1,183 @@
+/*
+ * show_verdicts: one row a rule that holds, heaviest first, and a line on the shape of the whole.
+ *
+ * Engine thread. Facts come from verdict_facts.c, rules from src/insight/verdict.c.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/verdict_facts.h"
+
+#define VERDICTS_MAX 200
+#define COVERED      0.80
+
+struct verdict {
+	const struct verdict_rule *rule;
+	struct verdict_facts facts;
+	const char *where, *full;
+	uint32_t flags;
+	struct row_key go;
+};
+
+struct list {
+	VEC(struct verdict)
+};
+
+static const struct snapshot_column gain_column[] = {{"AT MOST", "\xc3\x97", 2}};
+
+static void judge(struct list *l, const struct verdict *proto)
+{
+	for (unsigned i = 0; i < verdict_rule_count; i++) {
+		if (!verdict_holds(&verdict_rules[i], &proto->facts))
+			continue;
+		struct verdict v = *proto;
+		v.rule = &verdict_rules[i];
+		if (vec_push(l, v))
+			return;
+	}
+}
+
+static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
+{
+	for (size_t i = 0; i < s->len; i++) {
+		const struct suspect *p = &s->data[i];
+		struct verdict v = {.go = {.kind = ROW_FUNCTION, .a = p->fid}};
+		struct fid_text x = {0};
+		for (int own = 0; own < 2; own++) {
+			suspect_facts(s, p, own, &v.facts);
+			if (v.facts.share < 0.01)
+				continue;
+			if (!x.name)
+				fid_text(b, p->fid, &x);
+			v.where = x.name;
+			v.full = x.full;
+			v.flags = x.flags;
+			judge(l, &v);
+		}
+	}
+}
+
+static void judge_analysis(struct build *b, enum view_kind view, struct list *l)
+{
+	struct analysis *a = shared_analysis(&b->e->shared, view);
+	for (uint32_t i = 0; a && i < a->nrows; i++) {
+		struct verdict v = {.where = tables_text(b->t, a->rows[i].name)};
+		v.full = v.where;
+		if (view == VIEW_EDGE)
+			v.where = build_text(b, "%s %llx-%llx", v.where,
+					     (unsigned long long)a->rows[i].first,
+					     (unsigned long long)a->rows[i].last);
+		analysis_facts(a, i, &v.facts);
+		if (v.facts.share >= 0.01)
+			judge(l, &v);
+	}
+	analysis_unref(a);
+}
+
+static int heavier(const void *pa, const void *pb)
+{
+	const struct verdict *a = pa, *b = pb;
+	if (a->facts.share != b->facts.share)
+		return a->facts.share > b->facts.share ? -1 : 1;
+	int where = strcmp(a->where, b->where);
+	return where ? where : a->rule < b->rule ? -1 : a->rule > b->rule;
+}
+
+static void fill(struct build *b, const struct verdict *v)
+{
+	char evidence[160];
+	struct row *row = build_row(b);
+	double *gain = arena_alloc(&b->box->arena, sizeof *gain);
+	if (!row || !gain)
+		return;
+	const struct verdict_rule *r = v->rule;
+	/* The format comes from the table of rules: one double. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(evidence, sizeof evidence, r->evidence, v->facts.fact[r->fact] * r->scale);
+#pragma GCC diagnostic pop
+	*gain = verdict_gain(v->facts.share);
+	row->key = (struct row_key){.kind = ROW_VERDICT,
+				    .a = (uint32_t)(r - verdict_rules),
+				    .b = hash_bytes(v->full, strlen(v->full))};
+	row->name = v->where;
+	row->full = v->full;
+	row->flags = v->flags & ROW_KERNEL;
+	row->module = r->kind;
+	row->note = v->facts.source == VERDICT_SAMPLES
+			    ? build_text(b, "%s, %.0f samples", evidence, v->facts.hits)
+			    : build_text(b, "%s", evidence);
+	row->hint = r->next;
+	row->total = row->self = v->facts.share;
+	row->total_margin = row->self_margin = v->facts.share_margin;
+	row->cells = gain;
+	row->go = v->go;
+}
+
+static int by_self(const void *pa, const void *pb)
+{
+	const struct suspect *a = pa, *b = pb;
+	return a->self.weight > b->self.weight ? -1 : a->self.weight < b->self.weight;
+}
+
+/* How many functions cover 80 %, how deep stacks are, the widest fans. Reorders the suspects. */
+static void summarise(struct build *b, struct suspects *s)
+{
+	const struct suspect *in = NULL, *out = NULL;
+	uint64_t sum = 0;
+	uint32_t covering = 0;
+	struct fid_text x = {0}, y = {0};
+	if (!s->len || !s->whole)
+		return;
+	qsort(s->data, s->len, sizeof *s->data, by_self);
+	for (size_t i = 0; i < s->len; i++) {
+		const struct suspect *p = &s->data[i];
+		if ((double)sum < COVERED * (double)s->whole && p->self.weight)
+			covering++;
+		sum += p->self.weight;
+		in = !in || p->callers > in->callers ? p : in;
+		out = !out || p->callees > out->callees ? p : out;
+	}
+	fid_text(b, in->fid, &x);
+	fid_text(b, out->fid, &y);
+	build_copy(
+		b->a->title, sizeof b->a->title,
+		build_text(
+			b,
+			"%u function%s cover 80 %%; stacks to %u deep; most callers %.40s (%u), most callees %.40s (%u); "
+			"%u recursive, %u in cycles",
+			covering, covering == 1 ? "" : "s", s->deepest, x.name, in->callers, y.name,
+			out->callees, s->recursive, s->cyclic));
+}
+
+void show_verdicts(struct build *b)
+{
+	struct suspects s = {0};
+	struct list l = {0};
+	if (suspects_gather(&s, b)) {
+		b->failed = true;
+		goto out;
+	}
+	judge_suspects(b, &s, &l);
+	for (enum view_kind v = VIEW_DURATION; v <= VIEW_EDGE; v++)
+		judge_analysis(b, v, &l);
+	if (l.len)
+		qsort(l.data, l.len, sizeof *l.data, heavier);
+	b->a->columns = gain_column;
+	b->a->ncells = 1;
+	if (!build_reserve(b, l.len < VERDICTS_MAX ? (uint32_t)l.len : VERDICTS_MAX))
+		goto out;
+	for (size_t i = 0; i < l.len && b->nrows < b->max_rows; i++)
+		if (build_matches(b, l.data[i].full))
+			fill(b, &l.data[i]);
+	summarise(b, &s);
+	if (!b->nrows && s.whole_n < CONFIDENCE_NORMAL)
+		snprintf(b->a->note, sizeof b->a->note, "too few samples yet for a verdict");
+	else if (!b->nrows)
+		snprintf(b->a->note, sizeof b->a->note, "no rule holds: the time is spread thin");
+out:
+	vec_fini(&l);
+	suspects_fini(&s);
+}

@@ -1,0 +1,239 @@
+/*
+ * verdict_facts: walks the fold once for what runs and, where waiting was sampled, once more with
+ * it.
+ *
+ * Time in the kernel and in the C library is laid at the door of the function that asked for it:
+ * the nearest one up the stack that is neither. Engine thread.
+ */
+#include "engine/verdict_facts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+void suspects_fini(struct suspects *s)
+{
+	vec_fini(s);
+	map64_fini(&s->by_fid);
+	map64_fini(&s->edges);
+}
+
+static struct suspect *suspect_of(struct suspects *s, fid_t fid, uint32_t *ret_index)
+{
+	if (!map64_get(&s->by_fid, fid, ret_index)) {
+		struct suspect p = {.fid = fid};
+		*ret_index = (uint32_t)s->len;
+		if (vec_push(s, p) || map64_put(&s->by_fid, fid, *ret_index))
+			return NULL;
+	}
+	return &s->data[*ret_index];
+}
+
+static bool serves_others(const struct suspects *s, const struct visit *v)
+{
+	static const char *const modules[] = {"libc.so",    "libc-2", "ld-linux",
+					      "libpthread", "[vdso]", "ld-musl"};
+	const struct frame *f = tables_frame_get(s->b->t, s->b->e->flat.nodes[v->node].frame);
+	const struct module *m = tables_module_get(s->b->t, f->module);
+	const char *name = tables_text(s->b->t, m->name);
+	if (f->flags & FRAME_KERNEL || m->kind == MODULE_KERNEL || m->kind == MODULE_KMODULE ||
+	    m->kind == MODULE_VDSO)
+		return true;
+	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+		if (!strncmp(name, modules[i], strlen(modules[i])))
+			return true;
+	return false;
+}
+
+static bool is_kernel(const struct suspects *s, const struct visit *v)
+{
+	const struct frame *f = tables_frame_get(s->b->t, s->b->e->flat.nodes[v->node].frame);
+	return f->flags & FRAME_KERNEL;
+}
+
+/* Does a stack that ends like this wait for a lock? By the names of what waits. */
+static bool waits_for_lock(const struct suspects *s, const struct visit *path, uint32_t depth)
+{
+	static const char *const names[] = {"futex",  "lll_lock", "mutex_lock",
+					    "rwlock", "sem_wait", "semaphore"};
+	for (uint32_t d = depth; d > 0 && d + 4 > depth; d--) {
+		fid_t fid = path[d - 1].fid;
+		if (fid & FID_FRAME)
+			continue;
+		const char *raw = tables_text(s->b->t, tables_func_get(s->b->t, fid)->raw);
+		if (strstr(raw, "cond_"))
+			return false;
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+			if (strstr(raw, names[i]))
+				return true;
+	}
+	return false;
+}
+
+/* The nearest function up the stack that works for itself; the innermost where all serve. */
+static const struct visit *who_asked(const struct suspects *s, const struct visit *path,
+				     uint32_t depth)
+{
+	for (uint32_t d = depth; d > 0; d--)
+		if (!serves_others(s, &path[d - 1]))
+			return &path[d - 1];
+	return &path[depth - 1];
+}
+
+static void take_self(struct suspects *s, const struct visit *path, uint32_t depth)
+{
+	const struct visit *top = &path[depth - 1], *asker = who_asked(s, path, depth);
+	const struct sums *self = &s->b->e->flat.nodes[top->node].self;
+	uint32_t index;
+	struct suspect *p = suspect_of(s, asker->fid, &index);
+	if (!p)
+		return;
+	if (s->sign) { /* the walk that has waiting samples too, or takes the others off again */
+		bool lock = waits_for_lock(s, path, depth);
+		p->waiting += (uint64_t)s->sign * self->weight;
+		p->locked += lock ? (uint64_t)s->sign * self->weight : 0;
+		return;
+	}
+	sums_add(&p->own, self);
+	if (is_kernel(s, top))
+		p->kernel += self->weight;
+	p = suspect_of(s, top->fid, &index);
+	if (p)
+		sums_add(&p->self, self);
+}
+
+static void count_edge(struct suspects *s, const struct visit *path, uint32_t depth,
+		       uint32_t callee)
+{
+	uint32_t caller, seen;
+	if (depth < 2 || path[depth - 2].fid == path[depth - 1].fid)
+		return;
+	uint64_t key = hash_pair(path[depth - 2].fid, path[depth - 1].fid);
+	if (map64_get(&s->edges, key, &seen) ||
+	    !map64_get(&s->by_fid, path[depth - 2].fid, &caller))
+		return;
+	map64_put(&s->edges, key, 1);
+	s->data[caller].callees++;
+	s->data[callee].callers++;
+}
+
+static void enter(void *ctx, struct visit *path, uint32_t depth)
+{
+	struct suspects *s = ctx;
+	struct visit *v = &path[depth - 1];
+	if (s->sign) {
+		if (v->k == 0 && s->b->e->flat.nodes[v->node].self.weight)
+			take_self(s, path, depth);
+		return;
+	}
+	uint32_t index;
+	struct suspect *p = suspect_of(s, v->fid, &index);
+	if (!p)
+		return;
+	v->slot = index;
+	if (depth > s->deepest)
+		s->deepest = depth;
+	if (p->active++ && p->active > p->recursion) {
+		bool direct = path[depth - 2].fid == v->fid;
+		s->recursive += p->recursion < 2 && direct;
+		s->cyclic += p->recursion < 2 && !direct;
+		p->recursion = p->active;
+	}
+	count_edge(s, path, depth, index);
+	if (v->k == 0 && s->b->e->flat.nodes[v->node].self.weight)
+		take_self(s, path, depth);
+}
+
+static void leave(void *ctx, struct visit *path, uint32_t depth)
+{
+	struct suspects *s = ctx;
+	if (!s->sign && path[depth - 1].slot < s->len)
+		s->data[path[depth - 1].slot].active--;
+}
+
+int suspects_gather(struct suspects *s, struct build *b)
+{
+	struct visitor v = {enter, leave, s};
+	struct flat *flat = &b->e->flat;
+	s->b = b;
+	map64_init(&s->by_fid);
+	map64_init(&s->edges);
+	s->whole = b->whole;
+	s->whole_n = b->whole_n;
+	int rc = fold_walk(flat, b->t, b->q->flags, &v);
+	if (rc || !b->desc || b->desc->unit != EVENT_NS || b->desc->cpu_time)
+		return rc;
+	/* Wall clock: what waits is what the fold with waiting samples has more. */
+	struct fold_query running = b->fq, all = b->fq;
+	running.flags &= ~(uint32_t)QUERY_BLOCKED;
+	all.flags |= QUERY_BLOCKED;
+	s->sign = 1;
+	rc = flat_build(flat, &b->e->profile, b->t, &all);
+	uint64_t with = flat->all.weight;
+	rc = rc ? rc : fold_walk(flat, b->t, b->q->flags, &v);
+	s->sign = -1;
+	rc = rc ? rc : flat_build(flat, &b->e->profile, b->t, &running);
+	s->waiting = with - flat->all.weight;
+	rc = rc ? rc : fold_walk(flat, b->t, b->q->flags, &v);
+	return rc;
+}
+
+static void no_facts(struct verdict_facts *f, enum verdict_source source)
+{
+	*f = (struct verdict_facts){.source = source};
+	for (int i = 0; i < FACTS; i++)
+		f->fact[i] = NAN;
+}
+
+void suspect_facts(const struct suspects *s, const struct suspect *p, bool own,
+		   struct verdict_facts *f)
+{
+	no_facts(f, VERDICT_SAMPLES);
+	const struct sums *sums = own ? &p->own : &p->self;
+	struct interval i = confidence_interval(sums->weight, sums->weight_sq, s->whole,
+						s->whole_n);
+	f->share = i.share;
+	f->share_margin = i.share - i.low;
+	f->hits = confidence_effective(sums->weight, sums->weight_sq);
+	if (!own) {
+		f->fact[FACT_SELF_SHARE] = i.share;
+		return;
+	}
+	if (sums->weight)
+		f->fact[FACT_KERNEL] = (double)p->kernel / (double)sums->weight;
+	if (p->recursion > 1)
+		f->fact[FACT_RECURSION] = p->recursion;
+	uint64_t all = s->whole + s->waiting;
+	if (s->waiting && p->waiting && all) {
+		f->fact[FACT_BLOCKED] = (double)p->waiting / (double)all;
+		f->fact[FACT_LOCKED] = (double)p->locked / (double)all;
+		f->share = f->fact[FACT_BLOCKED];
+		f->share_margin = 0;
+		f->hits = s->whole_n * (double)p->waiting / (double)(s->whole ? s->whole : 1);
+	}
+}
+
+static double cell(const struct analysis *a, uint32_t row, const char *title)
+{
+	for (uint32_t i = 0; i < a->ncolumns; i++)
+		if (!strcmp(a->columns[i].title, title))
+			return a->cells[(size_t)row * a->ncolumns + i];
+	return NAN;
+}
+
+void analysis_facts(const struct analysis *a, uint32_t index, struct verdict_facts *f)
+{
+	no_facts(f, a->view == VIEW_DURATION ? VERDICT_DURATION
+		    : a->view == VIEW_CACHE  ? VERDICT_CACHE
+					     : VERDICT_EDGE);
+	f->share = a->rows[index].share;
+	f->hits = cell(a, index, "count");
+	f->fact[FACT_COUNT] = f->hits;
+	if (a->view == VIEW_EDGE)
+		f->fact[FACT_PATH_SHARE] = f->share;
+	f->fact[FACT_IPC] = cell(a, index, "ipc");
+	f->fact[FACT_AVG_NS] = cell(a, index, "avg");
+	f->fact[FACT_MAX_AVG] = cell(a, index, "max_avg");
+	f->fact[FACT_SD_AVG] = cell(a, index, "sd_avg");
+	f->fact[FACT_P99_P50] = cell(a, index, "p99") / cell(a, index, "p50");
+}

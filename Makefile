@@ -187,4 +187,4 @@ help:
 .PHONY: all need programs tests-built unit check check-built live asan tsan arm64 lint fuzz fuzz-built pmu-check bench
 .PHONY: deps demo install uninstall clean help fake-ui
 .SECONDARY:
--include $(OBJECTS:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)
+-include $(OBJECTS:.o=.d) $(UNIT_HELP:.o=.d) $(SCREEN_HELP:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

@@ -242,6 +242,7 @@ static void take_account(void *ctx, const struct raw_account *a)
 		const struct process *p = lives_process(&in->lives, a->pid, a->time_ns);
 		if (!p)
 			return;
+		out.process = true;
 		out.task = p->task;
 		out.whole_life = p->whole_life;
 		out.born_ns = p->born_ns;

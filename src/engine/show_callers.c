@@ -70,7 +70,8 @@ void show_callers(struct build *b)
 	if (!build_reserve(b, nup + 1 + ndown))
 		goto out;
 	/* Where the cap cuts, the lightest callers go first. */
-	uint32_t most = b->max_rows / 2, skip = nup > most ? nup - most : 0;
+	bool all = nup + 1 + ndown <= b->max_rows;
+	uint32_t most = all ? nup : b->max_rows / 2, skip = nup > most ? nup - most : 0;
 	for (uint32_t i = skip; i < nup; i++)
 		fill(b, build_row(b), ROW_CALLER, &e->callers.data[up[i].index]);
 	b->a->focus_row = b->nrows;

@@ -91,7 +91,7 @@ static void put_differences(struct ledger_entry *e, const struct account *a,
 	put(cells, a->task, ACCOUNT_SYSTEM, system);
 	if (cpu)
 		put(cells, a->task, ACCOUNT_SPAN, span);
-	if (scope != SCOPE_NONE)
+	if (a->process && scope != SCOPE_NONE)
 		put(cells, a->task, ACCOUNT_UNSAMPLED,
 		    in_scope(a, scope) - in_scope_then(e, scope) -
 			    (e->sampled_ns - e->sampled_then_ns));

@@ -46,7 +46,8 @@ struct ledger {
 struct account {
 	uint64_t time_ns;
 	task_id task;
-	uint32_t whole_life; /* the task was born while watched: its account began at 0 */
+	bool process;    /* the account of a whole process, exited threads included */
+	bool whole_life; /* the task was born while watched: its account began at 0 */
 	uint64_t born_ns;
 	uint64_t cpu_ns, user_ns, system_ns;
 	str_id waits_on;

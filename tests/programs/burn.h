@@ -15,7 +15,12 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+/* Nor cloned for constant arguments: the name in the profile must be the name here. */
+#ifdef __clang__
 #define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
 
 #define CLOCK_NS(id) \
 	__extension__({ \

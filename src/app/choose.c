@@ -9,6 +9,8 @@
 
 #include "session.h"
 
+extern const struct source_ops source_timer __attribute__((weak)); /* until its room is there */
+
 static const struct attempt {
 	const struct source_ops *ops;
 	enum sampler_choice serves; /* --sampler; SAMPLER_AUTO tries all */
@@ -25,6 +27,8 @@ static const struct attempt {
 
 static bool fits(const struct attempt *a, const struct options *o, int last_rc)
 {
+	if (!a->ops)
+		return false;
 	if (o->target.file || a->ops == &source_file)
 		return o->target.file && a->ops == &source_file;
 	if (o->sampler != SAMPLER_AUTO && o->sampler != (int)a->serves)

@@ -22,6 +22,8 @@ static int finish_output(void)
 
 static int act(struct options *o)
 {
+	crash_init();
+	signals_init();
 	switch (o->action) {
 	case ACTION_HELP: options_help(stdout); return finish_output();
 	case ACTION_VERSION: puts("altpttop " ALTPTTOP_VERSION); return finish_output();
@@ -31,7 +33,6 @@ static int act(struct options *o)
 		else
 			options_completion_bash(stdout);
 		return finish_output();
-	case ACTION_DEMO: return demo_workload();
 	case ACTION_DOCTOR: return session_doctor(o);
 	default: return session_run(o, options_batch(o, isatty(STDOUT_FILENO)));
 	}
@@ -44,8 +45,6 @@ int main(int argc, char **argv)
 	int status = 2;
 
 	setlocale(LC_CTYPE, "");
-	crash_init();
-	signals_init();
 	options_init(&o);
 	int bad_config = config_load_default(&o, &config_err);
 	int rc = options_parse(&o, argc, argv, &err);
@@ -58,6 +57,8 @@ int main(int argc, char **argv)
 		rc = options_check(&o, &err);
 	if (rc)
 		fprintf(stderr, "altpttop: %s\n", err.msg);
+	else if (o.action == ACTION_DEMO)
+		status = demo_workload(); /* with the signals of any program */
 	else
 		status = act(&o);
 	options_fini(&o);

@@ -6,6 +6,7 @@
  * thread is started.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "session.h"
 
@@ -46,6 +47,8 @@ static void refused(struct choice *c, int rc, const struct err *why)
 	if (!c->first_rc)
 		c->first_rc = rc;
 	c->last_rc = rc;
+	if (!strcmp(c->only.msg, why->msg)) /* the same reason for the next best */
+		return;
 	c->only = *why;
 	strbuf_printf(&c->reasons, "%s%s: %s", c->reasons.len ? "; " : "", attempts[c->next].what,
 		      why->msg);

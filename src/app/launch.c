@@ -12,10 +12,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/filewrite.h"
 #include "proc/nspace.h"
 #include "proc/permit.h"
 #include "proc/target_check.h"
@@ -188,6 +190,20 @@ static void remark(struct session *s, const char *sentence)
 		engine_sink(s->engine)->ops->say(engine_sink(s->engine)->ctx, sentence);
 }
 
+/* Told now, not after an hour of watching. */
+static int check_output(const char *path, struct err *err)
+{
+	struct filewrite file;
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return 0; /* a pipe's reader would take it for the end */
+	int rc = filewrite_open(&file, path, true, err);
+	if (!rc)
+		filewrite_abort(&file);
+	return rc;
+}
+
 /* What is to be watched is there, and how often is allowed. */
 static int prepare(struct session *s, char *ret_warning, size_t size, struct err *err)
 {
@@ -203,6 +219,8 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	if (!rc && !s->spawn && !o->target.file)
 		rc = target_check(&o->target, err);
 	if (rc)
+		return rc;
+	if (o->output && (rc = check_output(o->output, err)))
 		return rc;
 	permit_raise_nofile();
 	name_target(s);

@@ -39,8 +39,10 @@ static void draw_hint(struct ui *ui, const struct page *page, struct rect r)
 	if (!row || page->screen->flags & SCREEN_TEXT)
 		return;
 	if (*row->hint) {
-		snprintf(text, sizeof text, "%.180s%s%.180s", row->note,
-			 *row->note ? " \xc2\xb7 " : "", row->hint);
+		bool both = *row->note && strcmp(row->note, row->hint) != 0;
+
+		snprintf(text, sizeof text, "%.180s%s%.180s", both ? row->note : "",
+			 both ? " \xc2\xb7 " : "", row->hint);
 		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, text);
 		return;
 	}

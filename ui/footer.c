@@ -47,7 +47,7 @@ static void draw_hint(struct ui *ui, const struct page *page, struct rect r)
 		return;
 	}
 	n = page->screen->flags & SCREEN_TOTAL ? row->total_samples : row->self_samples;
-	snprintf(text, sizeof text, "  %s samples", number_grouped(number, n));
+	snprintf(text, sizeof text, "  %s sample%s", number_grouped(number, n), n == 1 ? "" : "s");
 	if (n)
 		from_right(c, &r, LOOK_DIM, text);
 	if (row->key.kind == ROW_LINE || row->key.kind == ROW_INSN) {

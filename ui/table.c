@@ -126,15 +126,17 @@ static void draw_empty(struct ui *ui, const struct page *page, struct rect body)
 		       (struct pen){LOOK_DIM, 0}, 0);
 }
 
-/* The cursor within the body, the body within the rows. */
+/* The cursor within the body, the body within the rows; a cursor that jumped comes to the middle.
+ */
 static void scroll_to_cursor(struct page *page, int height)
 {
-	int n = (int)page->shown.len;
+	int n = (int)page->shown.len, above = page->top - page->cursor;
+	int below = page->cursor - (page->top + height - 1);
 
-	if (page->cursor < page->top)
-		page->top = page->cursor;
-	if (page->cursor >= page->top + height)
-		page->top = page->cursor - height + 1;
+	if (above > 1 || below > 1)
+		page->top = page->cursor - height / 2;
+	else if (above > 0 || below > 0)
+		page->top += above > 0 ? -above : below;
 	if (page->top > n - height)
 		page->top = n - height;
 	if (page->top < 0)

@@ -173,7 +173,7 @@ static int make_rooms(struct session *s, struct err *err)
 			.event_set = o->source.event_set,
 			.save = save_snapshot,
 			.doctor = doctor_report,
-			.doctor_ctx = &s->options->target,
+			.doctor_ctx = s,
 		},
 		err);
 	return s->engine ? 0 : err->no ? -err->no : -ENOMEM;
@@ -377,7 +377,8 @@ int session_run(struct options *o, bool batch)
 
 int session_doctor(struct options *o)
 {
-	char *text = doctor_report(&o->target);
+	struct session s = {.options = o};
+	char *text = doctor_report(&s);
 
 	if (!text) {
 		complain("out of memory");

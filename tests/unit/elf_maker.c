@@ -206,3 +206,34 @@ const char *elf_file(const struct made_elf *e)
 	free(bytes);
 	return path;
 }
+
+static void put_le(FILE *f, uint64_t v, int bytes)
+{
+	while (bytes--) {
+		fputc((int)(v & 0xff), f);
+		v >>= 8;
+	}
+}
+
+void write_zip(const char *path, const char *name, const uint8_t *data, size_t n, int method)
+{
+	FILE *f = fopen(path, "w");
+	size_t len = strlen(name), extra = 4096 - (30 + len) % 4096;
+	put_le(f, 0x04034b50, 4);
+	put_le(f, 20, 2), put_le(f, 0, 2), put_le(f, (uint64_t)method, 2), put_le(f, 0, 8);
+	put_le(f, n, 4), put_le(f, n, 4), put_le(f, len, 2), put_le(f, extra, 2);
+	fwrite(name, 1, len, f);
+	for (size_t k = 0; k < extra; k++)
+		fputc(0, f);
+	fwrite(data, 1, n, f);
+	long directory = ftell(f);
+	put_le(f, 0x02014b50, 4);
+	put_le(f, 20, 2), put_le(f, 20, 2), put_le(f, 0, 2), put_le(f, (uint64_t)method, 2);
+	put_le(f, 0, 8), put_le(f, n, 4), put_le(f, n, 4), put_le(f, len, 2), put_le(f, 0, 16);
+	fwrite(name, 1, len, f);
+	long end_at = ftell(f);
+	put_le(f, 0x06054b50, 4), put_le(f, 0, 4), put_le(f, 1, 2), put_le(f, 1, 2);
+	put_le(f, (uint64_t)(end_at - directory), 4), put_le(f, (uint64_t)directory, 4);
+	put_le(f, 0, 2);
+	fclose(f);
+}

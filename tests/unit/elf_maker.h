@@ -48,4 +48,8 @@ uint8_t *elf_bytes(const struct made_elf *e, size_t *ret_size);
 /* The same written to a new file in /tmp; the path is static till the next call. */
 const char *elf_file(const struct made_elf *e);
 
+/* A zip archive of one member, stored (method 0) or said to be compressed (8). Its bytes begin at
+ * offset 4096. */
+void write_zip(const char *path, const char *name, const uint8_t *data, size_t n, int method);
+
 #endif

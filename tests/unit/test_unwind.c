@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -738,6 +739,39 @@ static void unreadable_module_keeps_offsets(void **state)
 	bed_close(&b);
 }
 
+/* An ELF file mapped from inside an archive is a module of its own. */
+static void module_in_an_archive(void **state)
+{
+	char path[] = "/tmp/altpttop-apk-XXXXXX", name[64];
+	struct raw_mmap m = {.pid = 1,
+			     .start = 0x600000000000,
+			     .size = MADE_TEXT_SIZE,
+			     .pgoff = 4096 + MADE_TEXT_OFFSET,
+			     .prot = PROT_EXEC,
+			     .path = path};
+	struct bed b;
+	size_t size;
+	uint8_t *bytes = elf_bytes(&x86, &size);
+	(void)state;
+	close(mkstemp(path));
+	write_zip(path, "lib/libmade.so", bytes, size, 0);
+	free(bytes);
+	bed_open(&b, &x86, NULL);
+	assert_int_equal(space_add(b.space, &m), 0);
+	b.regs.r[P_IP] = 0x600000000000 + MIDDLE - MADE_TEXT + 0x20;
+	b.stack[3] = AT(ROOT + 1);
+	unwind(&b);
+	const struct frame *f = tables_frame_get(b.tables, b.frames[0]);
+	snprintf(name, sizeof name, "%s!/lib/libmade.so", path);
+	assert_int_equal(f->addr, MIDDLE + 0x20);
+	assert_int_equal(f->flags, 0);
+	assert_string_equal(tables_text(b.tables, tables_module_get(b.tables, f->module)->path),
+			    name);
+	expect_end(&b, 2, CUT_NONE);
+	bed_close(&b);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -767,6 +801,7 @@ int main(void)
 		cmocka_unit_test(aarch64_signal_return),
 		cmocka_unit_test(damaged_cfi_is_survived),
 		cmocka_unit_test(unreadable_module_keeps_offsets),
+		cmocka_unit_test(module_in_an_archive),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
 }

@@ -26,7 +26,8 @@
 #include "signals.h"
 #include "ui/ui.h"
 
-#define SNAPSHOT_MS 10000
+#define SNAPSHOT_MS       10000
+#define BATCH_INTERVAL_MS 2000 /* nobody looks: often enough to have most names at the end */
 
 void complain(const char *fmt, ...)
 {
@@ -160,7 +161,8 @@ static int make_rooms(struct session *s, struct err *err)
 			.symfs = o->source.symfs,
 			.live = !o->target.file,
 			.max_frames = o->source.max_stack,
-			.interval_ms = (uint32_t)(o->interval_ns / 1000000),
+			.interval_ms = s->batch ? BATCH_INTERVAL_MS
+						: (uint32_t)(o->interval_ns / 1000000),
 			.title = s->title,
 			.target_text = s->target_text,
 			.where = s->where,

@@ -103,6 +103,7 @@ int proc_stat_parse(const char *text, struct proc_stat *ret)
 		return -EBADMSG;
 	copy_comm(s.comm, sizeof s.comm, open + 1, close);
 	s.cpu = (uint32_t)strtoul(nth_field(close + 1, 39 - 2), NULL, 10);
+	s.start_stack = strtoull(nth_field(close + 1, 28 - 2), NULL, 10);
 	*ret = s;
 	return 0;
 }

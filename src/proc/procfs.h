@@ -26,7 +26,8 @@ struct proc_stat {
 	uint64_t user_ticks, system_ticks;
 	uint64_t start_ticks;
 	uint32_t threads;
-	uint32_t cpu; /* last run on */
+	uint32_t cpu;         /* last run on */
+	uint64_t start_stack; /* where its stack began; 0 when we may not know */
 };
 
 /* Parse the text of a stat file. -EBADMSG when it does not look like one. */

@@ -1,8 +1,8 @@
 /*
- * addrchain: stacks that arrive as addresses: the kernel's walk along frame pointers, or LBR.
+ * chain: stacks that arrive as addresses: the kernel's walk along frame pointers, or LBR.
  */
-#ifndef ALTPTTOP_ADDRCHAIN_H
-#define ALTPTTOP_ADDRCHAIN_H
+#ifndef ALTPTTOP_CHAIN_H
+#define ALTPTTOP_CHAIN_H
 
 #include "unwind/inner.h"
 

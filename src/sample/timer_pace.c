@@ -1,0 +1,126 @@
+/*
+ * timer_pace: how long the target was held, what that costs it, and the rate.
+ *
+ * Once a second the status is brought up to date and, with -F auto, the next rate chosen by the
+ * rules that the perf sampler uses too. Sampler thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "proc/procfs.h"
+#include "sample/pace.h"
+#include "sample/timer_impl.h"
+
+void timer_loss(struct timer_source *ts, enum loss_kind kind, uint64_t count)
+{
+	if (kind == LOSS_MISSED)
+		ts->losses += count;
+	ts->sink->ops->loss(ts->sink->ctx, kind, count);
+}
+
+void timer_paused(struct timer_source *ts, uint64_t ns)
+{
+	struct timer_pauses *p = &ts->pauses;
+	uint64_t bucket = ns / TIMER_PAUSE_NS;
+
+	p->count[bucket < TIMER_PAUSES ? bucket : TIMER_PAUSES]++;
+	p->stops++;
+	p->sum_ns += ns;
+	if (ns > p->max_ns)
+		p->max_ns = ns;
+}
+
+static uint64_t median(const struct timer_pauses *p)
+{
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i <= TIMER_PAUSES; i++) {
+		seen += p->count[i];
+		if (seen * 2 > p->stops)
+			return i * TIMER_PAUSE_NS + TIMER_PAUSE_NS / 2;
+	}
+	return 0;
+}
+
+void timer_set_rate(struct timer_source *ts, uint32_t hz)
+{
+	if (hz < 1)
+		hz = 1;
+	if (hz > PACE_MOST_HZ)
+		hz = PACE_MOST_HZ;
+	ts->interval_ns = 1000000000u / hz;
+	atomic_store_explicit(&ts->status.asked_hz, hz, memory_order_relaxed);
+}
+
+/* Share of the machine's CPU time that was idle since the last call. */
+static double idle_share(struct timer_source *ts)
+{
+	uint64_t v[8] = {0}, all = 0, idle;
+	char text[256];
+	double share = 0;
+
+	if (procfs_read_at(-1, "/proc/stat", text, sizeof text) <= 0 ||
+	    sscanf(text,
+		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNu64,
+		   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < 5)
+		return 0;
+	for (size_t i = 0; i < 8; i++)
+		all += v[i];
+	idle = v[3] + v[4];
+	if (ts->all_ticks && all > ts->all_ticks && idle >= ts->idle_ticks)
+		share = (double)(idle - ts->idle_ticks) / (double)(all - ts->all_ticks);
+	ts->all_ticks = all;
+	ts->idle_ticks = idle;
+	return share;
+}
+
+static void control_rate(struct timer_source *ts, uint64_t elapsed_ns, uint64_t cpu_ns,
+			 uint64_t samples)
+{
+	struct pace_seen seen = {
+		.busy = (double)cpu_ns / (double)elapsed_ns,
+		.idle = idle_share(ts),
+		.samples = samples,
+		.lost = ts->losses != ts->second_losses,
+	};
+	uint32_t hz = atomic_load_explicit(&ts->status.asked_hz, memory_order_relaxed);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	timer_set_rate(ts, pace_rate(hz, 0, cpus > 0 ? (uint32_t)cpus : 1, &seen));
+}
+
+void timer_second(struct timer_source *ts, uint64_t now_ns)
+{
+	struct source_status *st = &ts->status;
+	uint64_t samples = atomic_load_explicit(&st->samples, memory_order_relaxed);
+	uint64_t cpu = clock_thread_cpu_ns(), elapsed = now_ns - ts->second_ns;
+	uint64_t stops = ts->pauses.stops - ts->second_stops, mid = median(&ts->pauses);
+	uint64_t ran = ts->weight_ns - ts->second_weight;
+
+	if (ts->second_ns && elapsed) {
+		uint64_t used = cpu - ts->second_cpu_ns, taken = samples - ts->second_samples;
+
+		if (taken)
+			ts->stop_cost_ns = used / taken;
+		/* By the median: the long ones mostly waited for a CPU, which is not our doing. */
+		if (ran + stops * mid)
+			atomic_store_explicit(&st->cost_ppm,
+					      stops * mid * 1000000u / (ran + stops * mid),
+					      memory_order_relaxed);
+		if (ts->config->rate_auto)
+			control_rate(ts, elapsed, used, taken);
+	}
+	atomic_store_explicit(&st->cpu_ns, cpu, memory_order_relaxed);
+	atomic_store_explicit(&st->stops, ts->pauses.stops, memory_order_relaxed);
+	atomic_store_explicit(&st->stop_median_ns, mid, memory_order_relaxed);
+	atomic_store_explicit(&st->stop_max_ns, ts->pauses.max_ns, memory_order_relaxed);
+	ts->second_ns = now_ns;
+	ts->second_cpu_ns = cpu;
+	ts->second_samples = samples;
+	ts->second_stops = ts->pauses.stops;
+	ts->second_losses = ts->losses;
+	ts->second_weight = ts->weight_ns;
+}

@@ -1,0 +1,237 @@
+/*
+ * timer_tick: the sampler's loop: whose turn it is, within what time.
+ *
+ * Each tick visits threads until its budget is spent; the next tick goes on where this one ended.
+ * A visit costs one read of schedstat when the thread did not run. Ticks come at random distances
+ * around the interval, so that no program runs in step with them. Sampler thread.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "proc/tasks.h"
+#include "sample/timer_impl.h"
+
+#define BUDGET_SHARE      0.30  /* of an interval, for everything a tick does */
+#define BUDGET_COLD_SHARE 0.025 /* … for visiting idle threads */
+#define COLD_LEAST        2
+#define JITTER            0.06 /* full width */
+#define ACCOUNT_EVERY_NS  (200 * MS)
+#define ACCOUNT_BUDGET_NS (2 * MS)
+#define REFUSED_AGAIN_NS  (1000 * MS)
+#define FEW_THREADS       16
+#define REPEAT_EVERY_NS   (10 * MS) /* with more threads than these few */
+#define LEAVE_NS          (20 * MS)
+#define PRIORITY          (-10)
+
+/* It did not run since it was last seen: wall time goes on for the same stack. */
+static void visit_idle(struct timer_source *ts, struct timer_thread *t, uint64_t now)
+{
+	timer_cool(ts, t);
+	t->looked_ns = now;
+	if (ts->wall && t->known &&
+	    (ts->threads.len <= FEW_THREADS || now - t->sampled_ns >= REPEAT_EVERY_NS))
+		timer_repeat(ts, t, now);
+}
+
+static void visit_blocked(struct timer_source *ts, struct timer_thread *t,
+			  const struct timer_look *look, const struct timer_ran *ran, uint64_t now)
+{
+	if (ts->wall) {
+		if (t->known)
+			timer_repeat(ts, t, t->looked_ns);
+		if (!timer_take_blocked(ts, t, look, ran))
+			return;
+	}
+	t->looked = *ran;
+	t->looked_ns = now;
+}
+
+static void visit(struct timer_source *ts, struct timer_thread *t, uint64_t now)
+{
+	struct timer_look look;
+	struct timer_ran ran;
+
+	if (t->pending || t->gone || (t->refused_ns && now - t->refused_ns < REFUSED_AGAIN_NS))
+		return;
+	if (timer_ran(ts, t, &ran)) {
+		t->gone = true;
+		return;
+	}
+	if (ran.ns == t->looked.ns && ran.times == t->looked.times) {
+		visit_idle(ts, t, now);
+		return;
+	}
+	timer_heat(ts, t);
+	timer_look(ts, t, &look);
+	switch (look.state) {
+	case TIMER_RUNNING:
+		if (ts->wall && t->known)
+			timer_repeat(ts, t, t->looked_ns);
+		timer_stop(ts, t);
+		break;
+	case TIMER_BLOCKED: visit_blocked(ts, t, &look, &ran, now); break;
+	case TIMER_GONE: t->gone = true; break;
+	case TIMER_HIDDEN: timer_refused(ts, t, EPERM); break;
+	}
+}
+
+/* So many stops fit the budget; one always does. */
+static uint32_t stops_allowed(const struct timer_source *ts, uint64_t budget)
+{
+	uint64_t n = ts->stop_cost_ns ? budget / ts->stop_cost_ns : 4;
+
+	return n > 64 ? 64 : n < 1 ? 1 : (uint32_t)n;
+}
+
+static void tick(struct timer_source *ts)
+{
+	uint64_t start = clock_mono_ns(), now = start;
+	uint64_t budget = (uint64_t)((double)ts->interval_ns * BUDGET_SHARE);
+	uint64_t cold = (uint64_t)((double)ts->interval_ns * BUDGET_COLD_SHARE);
+	uint32_t most = ts->pending + stops_allowed(ts, budget);
+
+	for (size_t n = ts->hot.len; n && now < start + budget && ts->pending < most; n--) {
+		if (ts->hot_next >= ts->hot.len)
+			ts->hot_next = 0;
+		if (!ts->hot.len)
+			break;
+		visit(ts, ts->hot.data[ts->hot_next++], now);
+		now = clock_mono_ns();
+	}
+	start = now;
+	for (size_t n = 0; n < ts->threads.len && ts->pending < most; n++) {
+		struct timer_thread *t;
+
+		if (n >= COLD_LEAST && now >= start + cold)
+			break;
+		if (ts->cold_next >= ts->threads.len)
+			ts->cold_next = 0;
+		t = ts->threads.data[ts->cold_next++];
+		if (t->hot_at == SIZE_MAX) {
+			visit(ts, t, now);
+			now = clock_mono_ns();
+		}
+	}
+}
+
+/* The next deadline: an interval and a random bit on; what was missed is counted. */
+static void next_deadline(struct timer_source *ts)
+{
+	uint64_t now = clock_mono_ns();
+	double random;
+
+	ts->seed = ts->seed * 6364136223846793005u + 1442695040888963407u;
+	random = (double)(ts->seed >> 11) / (double)(1ull << 53) - 0.5;
+	ts->deadline_ns += (uint64_t)((double)ts->interval_ns * (1 + random * JITTER));
+	if (now <= ts->deadline_ns)
+		return;
+	timer_loss(ts, LOSS_MISSED, (now - ts->deadline_ns) / ts->interval_ns + 1);
+	ts->deadline_ns = now;
+}
+
+static void take_commands(struct timer_source *ts)
+{
+	struct source_command c;
+
+	mailbox_drain_fd(ts->commands);
+	while (mailbox_take(ts->commands, &c)) {
+		if (c.kind == SOURCE_SET_RATE)
+			timer_set_rate(ts, c.rate_hz);
+		else if (c.kind == SOURCE_SET_STACK)
+			for (size_t i = 0; i < ts->threads.len; i++)
+				ts->threads.data[i]->stack_bytes = c.stack_bytes;
+	}
+}
+
+static void sleep_until(struct timer_source *ts, uint64_t until_ns)
+{
+	struct pollfd p[2] = {{.fd = ts->wake_fd, .events = POLLIN},
+			      {.fd = mailbox_fd(ts->commands), .events = POLLIN}};
+	uint64_t now = clock_mono_ns();
+	struct timespec wait = {0};
+
+	if (now < until_ns) {
+		wait.tv_sec = (time_t)((until_ns - now) / 1000000000u);
+		wait.tv_nsec = (long)((until_ns - now) % 1000000000u);
+	}
+	if (ppoll(p, 2, &wait, NULL) > 0 && p[1].revents)
+		take_commands(ts);
+}
+
+static bool stopping(const struct timer_source *ts)
+{
+	return atomic_load_explicit(&ts->stopping, memory_order_relaxed);
+}
+
+/* What is due beside the samples. False: the target is gone. */
+static bool keep_house(struct timer_source *ts)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now >= ts->scan_ns) {
+		timer_scan(ts);
+		if (!tasks_alive(ts->tasks))
+			return false;
+	}
+	if (now >= ts->account_ns) {
+		timer_deliver(ts);
+		tasks_account(ts->tasks, ts->sink, ACCOUNT_BUDGET_NS);
+		ts->account_ns = now + ACCOUNT_EVERY_NS;
+	}
+	if (now >= ts->maps_ns)
+		timer_watch_maps(ts, now);
+	if (now >= ts->second_ns + 1000 * MS)
+		timer_second(ts, now);
+	return true;
+}
+
+static void leave(struct timer_source *ts, bool alive)
+{
+	uint64_t until = clock_mono_ns() + LEAVE_NS;
+
+	/* Let go of who was asked to stop; this thread's end does it for those that did not yet. */
+	timer_breaker_arm(ts, until);
+	timer_await(ts, until);
+	if (alive)
+		tasks_account(ts->tasks, ts->sink, LEAVE_NS);
+	timer_second(ts, clock_mono_ns());
+}
+
+int timer_loop(struct timer_source *ts, struct err *err)
+{
+	pid_t first = ts->target->npids   ? ts->target->pids[0]
+		      : ts->target->ntids ? ts->target->tids[0]
+					  : 0;
+	bool alive = true;
+
+	prctl(PR_SET_TIMERSLACK, 1000);
+	/* A thread that we stopped waits for us: be prompt, where that is allowed. */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), PRIORITY);
+	ts->deadline_ns = clock_mono_ns();
+	ts->seed = hash_mix(ts->deadline_ns ^ (uint64_t)getpid());
+	while (!stopping(ts)) {
+		alive = keep_house(ts);
+		if (!alive)
+			break;
+		tick(ts);
+		next_deadline(ts);
+		if (ts->pending)
+			timer_breaker_arm(ts, ts->deadline_ns);
+		timer_await(ts, ts->deadline_ns);
+		sleep_until(ts, ts->deadline_ns);
+	}
+	leave(ts, alive);
+	if (alive)
+		return 0;
+	atomic_store_explicit(&ts->status.finished, true, memory_order_relaxed);
+	if (!atomic_load_explicit(&ts->status.samples, memory_order_relaxed))
+		return err_set(err, ESRCH, "process %d ended before it was seen to run", first);
+	return 0;
+}

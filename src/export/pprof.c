@@ -6,6 +6,7 @@
  * codec/profile.proto. Any one thread.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +315,7 @@ static void emit_mapping(struct writer *w, size_t index)
 {
 	const struct place *p = &w->places.data[index];
 	const struct module *m = tables_module_get(w->s->tables, p->module);
-	char hex[2 * sizeof m->build_id + 1] = "";
+	char hex[2 * sizeof m->build_id + 1] = "", path[PATH_MAX + 16];
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *list = &mapping;
 
@@ -329,7 +330,10 @@ static void emit_mapping(struct writer *w, size_t index)
 		/* Addresses are those of the program file, so it is as if mapped in place. */
 		mapping.file_offset = m->kind == MODULE_FILE ? mapping.memory_start : 0;
 	}
-	mapping.filename = text(w, tables_text(w->s->tables, m->path));
+	/* As maps says it: another file may have the path by now, and pprof would complain of it. */
+	snprintf(path, sizeof path, "%s%s", tables_text(w->s->tables, m->path),
+		 m->deleted ? " (deleted)" : "");
+	mapping.filename = text(w, path);
 	mapping.build_id = text(w, hex);
 	mapping.has_functions = true;
 	mapping.has_filenames = p->files;

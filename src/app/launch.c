@@ -149,7 +149,9 @@ static int make_rooms(struct session *s, struct err *err)
 	if (!s->resolver)
 		return err->no ? -err->no : -ENOMEM;
 	s->exports = (struct export_options){
-		.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0, .sort = o->sort};
+		.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
+		.sort = o->sort,
+		.event = o->sort_event};
 	save_setup(s->resolver, &s->exports);
 	s->engine = engine_new(
 		&(struct engine_setup){

@@ -175,6 +175,23 @@ static int check_times(const struct options *o, struct err *err)
 	return 0;
 }
 
+/* Is it one of the events of -e, alone or in a list or a group? */
+static bool is_sampled(const struct options *o, const char *event)
+{
+	size_t len = strlen(event);
+
+	for (uint32_t i = 0; i < o->source.nevents; i++) {
+		const char *p = o->source.events[i];
+		while (*p) {
+			size_t n = strcspn(p, ",{}");
+			if (n == len && !memcmp(p, event, n))
+				return true;
+			p += n + (p[n] != '\0');
+		}
+	}
+	return false;
+}
+
 int options_check(const struct options *o, struct err *err)
 {
 	const char *names[2];
@@ -190,6 +207,11 @@ int options_check(const struct options *o, struct err *err)
 			err, EINVAL,
 			"nothing to watch: give -p PID, -t TID, a FILE, -- COMMAND or --demo "
 			"(see --help)");
+	if (o->sort_event && !is_sampled(o, o->sort_event))
+		return err_set(err, EINVAL,
+			       "-s %s: no column (self, total, samples, module, name) and no event "
+			       "that -e names",
+			       o->sort_event);
 	if (o->source.period && o->rate_kind != RATE_DEFAULT)
 		return err_set(err, EINVAL, "-F and -c do not go together: give one");
 	if (o->source.nevents && o->source.event_set)

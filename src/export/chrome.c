@@ -221,7 +221,7 @@ static int write_tasks(struct writer *w, const struct export_out *out, struct er
 static int write_chrome(const struct snapshot *s, const struct export_options *o,
 			const struct export_out *out, struct err *err)
 {
-	struct writer w = {.s = s, .event = export_main_event(s)};
+	struct writer w = {.s = s, .event = export_main_event(s, NULL)};
 
 	(void)o;
 	if (namelist_init(&w.names, s))

@@ -110,7 +110,7 @@ static int write_csv(const struct snapshot *s, const struct export_options *o,
 
 	strbuf_init(&w.b);
 	if (!rc) {
-		rc = rollup_init(&w.main, s, &w.names, export_main_event(s));
+		rc = rollup_init(&w.main, s, &w.names, export_main_event(s, o));
 		if (!rc)
 			rc = write_rows(&w, o, out, err);
 		rollup_fini(&w.main);

@@ -7,6 +7,7 @@
 #include "export/export.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/filewrite.h"
 
@@ -56,8 +57,11 @@ int export_flush(const struct export_out *out, struct strbuf *b, struct err *err
 	return 0;
 }
 
-uint16_t export_main_event(const struct snapshot *s)
+uint16_t export_main_event(const struct snapshot *s, const struct export_options *o)
 {
+	for (uint32_t i = 0; o && o->event && i < s->nevents; i++)
+		if (!strcmp(s->events[i].desc.name, o->event))
+			return (uint16_t)i;
 	for (uint32_t i = 0; i < s->nevents; i++)
 		if (s->events[i].desc.sampled)
 			return (uint16_t)i;

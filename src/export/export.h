@@ -21,7 +21,7 @@ struct export_out {
 struct export_options {
 	double percent_limit; /* text: rows below are counted together; 0 shows all */
 	uint32_t sort;        /* text, csv: enum column_id */
-	uint16_t event;       /* text: whose weights are shares */
+	const char *event; /* text, csv: shares are of this event's weights; NULL: the main one */
 };
 
 struct export_ops {
@@ -40,8 +40,9 @@ const struct export_ops *export_find(enum snapshot_format format); /* NULL: none
 int export_file(const struct snapshot *s, const char *path, enum snapshot_format format,
 		const struct export_options *o, bool replace, struct err *err);
 
-/* Index of the first event that stacks arrive for; 0 when there is none. */
-uint16_t export_main_event(const struct snapshot *s);
+/* Index of the event that @o (NULL is fine) names, else of the first that stacks arrive for; 0 when
+ * there is none. */
+uint16_t export_main_event(const struct snapshot *s, const struct export_options *o);
 
 /* Does the cell count for its event? A counter that is sampled itself has its weight from samples;
  * what was read of it along with other samples would count twice. */

@@ -86,7 +86,7 @@ static int sum_node(struct writer *w, uint32_t first, uint32_t end, uint16_t eve
 
 static int write_lines(struct writer *w, const struct export_out *out, struct err *err)
 {
-	uint16_t event = export_main_event(w->s);
+	uint16_t event = export_main_event(w->s, NULL);
 	int rc = 0;
 
 	for (uint32_t i = 0, end; i < w->s->ncells && !rc; i = end) {

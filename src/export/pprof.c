@@ -330,7 +330,8 @@ static void emit_mapping(struct writer *w, size_t index)
 		/* Addresses are those of the program file, so it is as if mapped in place. */
 		mapping.file_offset = m->kind == MODULE_FILE ? mapping.memory_start : 0;
 	}
-	/* As maps says it: another file may have the path by now, and pprof would complain of it. */
+	/* As maps says it: another file may have the path by now, and pprof would complain of it.
+	 */
 	snprintf(path, sizeof path, "%s%s", tables_text(w->s->tables, m->path),
 		 m->deleted ? " (deleted)" : "");
 	mapping.filename = text(w, path);

@@ -266,7 +266,7 @@ static int write_text(const struct snapshot *s, const struct export_options *o,
 	int rc = namelist_init(&t.names, s);
 
 	strbuf_init(&t.b);
-	t.event = export_main_event(s);
+	t.event = export_main_event(s, t.o);
 	t.limit = t.o->percent_limit;
 	if (!rc) {
 		rc = rollup_init(&t.roll, s, &t.names, t.event);

@@ -83,6 +83,11 @@ static void test_good_lines(void **state)
 	assert_true(o.no_mouse);
 	options_fini(&o);
 
+	char g[] = "--demo -e {cycles,branches},faults -s branches";
+	assert_int_equal(parse(&o, g, &err), 0);
+	assert_string_equal(o.sort_event, "branches");
+	options_fini(&o);
+
 	char e[] = "--demo -e cycles -e {instructions,branches} -F auto";
 	assert_int_equal(parse(&o, e, &err), 0);
 	assert_int_equal(o.source.nevents, 2);
@@ -138,6 +143,8 @@ static void test_bad_lines(void **state)
 		{"-p 1 --nothing", "--nothing is no option"},
 		{"-p 1 -z", "-z is no option"},
 		{"-p 1 --batch=yes", "--batch takes no argument"},
+		{"-p 1 -s speed", "-s speed: no column"},
+		{"-p 1 -e cycles,branches -s cycle", "-s cycle: no column"},
 		{"-p 1 --color red", "must be one of auto|always|never"},
 	};
 

@@ -32,6 +32,14 @@ accounted() { # PROGRAM
 		exit !(real > 0.5 && got > 0.97 * real && got < 1.03 * real) }'
 }
 
+# Nearly all of what was sampled is theirs, and nearly all was sampled: opening events for 2,000
+# threads takes a moment, in which the two work already.
+workers_seen() {
+	awk -v work="$(csv crowd busy_work total_percent)" -v missed="$(csv crowd "[unsampled]" total_percent)" '
+		BEGIN { printf "%.1f %% in busy_work, %.1f %% unsampled\n", work, missed
+			exit !(work > 0.95 * (100 - missed) && missed < 15) }'
+}
+
 if ! command -v go >/dev/null; then
 	skip "CPU time of brief threads" "go tool pprof is not installed"
 	done_testing
@@ -61,8 +69,7 @@ for s in perf timer; do
 		await 10 grep -q ready "$dir/truth"
 		check "$s: 2,000 threads ${limit:-without a limit}" eval "(
 			$limit profile crowd --sampler $s --duration 3 -p $target)"
-		check "$s: and the two that work are seen ${limit:-without a limit}" \
-			share crowd busy_work total_percent 0.98 0.04
+		check "$s: and the two that work are seen ${limit:-without a limit}" workers_seen
 		stop
 	done
 done

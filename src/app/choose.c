@@ -6,42 +6,39 @@
  * thread is started.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "session.h"
 
 static const struct attempt {
 	const struct source_ops *ops;
 	enum sampler_choice serves; /* --sampler; SAMPLER_AUTO tries all */
-	bool without_kernel;        /* only where kernel code is what is refused */
 	bool wall;                  /* can serve --clock wall */
 	const char *what;
 } attempts[] = {
-	{&source_file, SAMPLER_AUTO, false, true, "the recording"},
-	{&source_perf, SAMPLER_PERF, false, false, "perf"},
-	{&source_perf, SAMPLER_PERF, true, false, "perf without kernel code"},
-	{&source_timer, SAMPLER_TIMER, false, true, "the timer sampler"},
+	{&source_file, SAMPLER_AUTO, true, "the recording"},
+	{&source_perf, SAMPLER_PERF, false, "perf"}, /* without kernel code where that is refused */
+	{&source_timer, SAMPLER_TIMER, true, "the timer sampler"},
 };
 #define ATTEMPTS (sizeof attempts / sizeof *attempts)
 
-static bool fits(const struct attempt *a, const struct options *o, int last_rc)
+static bool fits(const struct attempt *a, const struct options *o)
 {
 	if (o->target.file || a->ops == &source_file)
 		return o->target.file && a->ops == &source_file;
 	if (o->sampler != SAMPLER_AUTO && o->sampler != (int)a->serves)
 		return false;
-	if (o->clock == 1 && !a->wall)
-		return false;
-	if (a->without_kernel)
-		return (last_rc == -EACCES || last_rc == -EPERM) && !o->source.no_kernel &&
-		       !o->source.no_user;
-	return true;
+	if (o->source.nevents || o->source.event_set || o->source.period)
+		return a->ops == &source_perf; /* only it counts anything but time */
+	return o->clock == 0 || a->wall;
 }
 
 static void refused(struct choice *c, int rc, const struct err *why)
 {
 	if (!c->first_rc)
 		c->first_rc = rc;
-	c->last_rc = rc;
+	if (!strcmp(c->only.msg, why->msg)) /* the same reason for the next best */
+		return;
 	c->only = *why;
 	strbuf_printf(&c->reasons, "%s%s: %s", c->reasons.len ? "; " : "", attempts[c->next].what,
 		      why->msg);
@@ -49,21 +46,19 @@ static void refused(struct choice *c, int rc, const struct err *why)
 
 int choose_next(struct choice *c, struct session *s, struct err *err)
 {
-	struct source_config *config = &s->options->source;
+	const struct source_config *config = &s->options->source;
 
 	for (; c->next < ATTEMPTS; c->next++) {
 		const struct attempt *a = &attempts[c->next];
 		struct err why = {0};
 
-		if (!fits(a, s->options, c->last_rc))
+		if (!fits(a, s->options))
 			continue;
-		config->no_kernel |= a->without_kernel;
 		int rc = a->ops->probe(&s->options->target, config, &why);
 		if (!rc) {
 			s->ops = a->ops;
 			return 0;
 		}
-		config->no_kernel &= !a->without_kernel;
 		if (rc == -ESRCH) {
 			*err = why;
 			return rc;
@@ -80,7 +75,7 @@ int choose_next(struct choice *c, struct session *s, struct err *err)
 
 int choose_open(struct choice *c, struct session *s, struct err *err)
 {
-	struct source_config *config = &s->options->source;
+	const struct source_config *config = &s->options->source;
 	struct err why = {0};
 	int rc = 0;
 
@@ -90,7 +85,6 @@ int choose_open(struct choice *c, struct session *s, struct err *err)
 		if (!refusal)
 			return 0;
 		refused(c, refusal, &why);
-		config->no_kernel &= !attempts[c->next].without_kernel;
 		c->next++;
 		rc = choose_next(c, s, err);
 	}

@@ -136,6 +136,8 @@ static bool same_bias(const struct mapping *a, const struct mapping *b)
 
 static void remove_range(struct mappings *v, size_t from, size_t to)
 {
+	if (from == to)
+		return;
 	memmove(v->data + from, v->data + to, (v->len - to) * sizeof *v->data);
 	v->len -= to - from;
 }

@@ -39,13 +39,15 @@ static void draw_hint(struct ui *ui, const struct page *page, struct rect r)
 	if (!row || page->screen->flags & SCREEN_TEXT)
 		return;
 	if (*row->hint) {
-		snprintf(text, sizeof text, "%.180s%s%.180s", row->note,
-			 *row->note ? " \xc2\xb7 " : "", row->hint);
+		bool both = *row->note && strcmp(row->note, row->hint) != 0;
+
+		snprintf(text, sizeof text, "%.180s%s%.180s", both ? row->note : "",
+			 both ? " \xc2\xb7 " : "", row->hint);
 		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, text);
 		return;
 	}
 	n = page->screen->flags & SCREEN_TOTAL ? row->total_samples : row->self_samples;
-	snprintf(text, sizeof text, "  %s samples", number_grouped(number, n));
+	snprintf(text, sizeof text, "  %s sample%s", number_grouped(number, n), n == 1 ? "" : "s");
 	if (n)
 		from_right(c, &r, LOOK_DIM, text);
 	if (row->key.kind == ROW_LINE || row->key.kind == ROW_INSN) {

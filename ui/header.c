@@ -166,35 +166,44 @@ static void draw_tabs(struct ui *ui, struct rect r)
 	draw_facts(&ui->canvas, facts, n, (struct rect){r.x + r.w - cells, r.y, cells, 1});
 }
 
-/* The way here, then what the answer says of it. */
+/* What the page is about, in its own words or the answer's. */
+static void title_spans(const struct page *page, const char *ret_text[3])
+{
+	bool up = page->flags & QUERY_BOTTOM_UP;
+
+	ret_text[0] = ret_text[1] = "";
+	ret_text[2] = page->answer ? page->answer->title : "";
+	if (*ret_text[2])
+		return;
+	ret_text[0] = up ? "Paths" : page->screen->name;
+	ret_text[1] = !*page->about ? "" : up ? " to " : " of ";
+	ret_text[2] = page->about;
+}
+
+/* The way here as far as there is room for it, then the title. */
 static void draw_title(struct ui *ui, struct rect r)
 {
-	const struct page *page = page_now(ui);
+	static const enum look looks[] = {LOOK_VALUE, LOOK_DIM, LOOK_STRONG};
+	static const char arrow[] = " \xe2\x80\xba ";
 	struct canvas *c = &ui->canvas;
-	int x = r.x, end = r.x + r.w;
+	const char *text[3];
+	int x = r.x, end = r.x + r.w, room = r.w, first = ui->depth - 1;
 
-	for (int i = 0; i + 1 < ui->depth; i++) {
-		const char *name = ui->pages[i]->screen->name;
-
-		if (x + utf8_cells(name, 20) + 3 > r.x + r.w / 2)
-			continue;
-		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, name);
-		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, " \xe2\x80\xba ");
+	title_spans(page_now(ui), text);
+	for (int i = 0; i < 3; i++)
+		room -= utf8_cells(text[i], r.w);
+	for (; first > 0; first--) {
+		room -= utf8_cells(ui->pages[first - 1]->screen->name, 20) + 3;
+		if (room < 0)
+			break;
 	}
-	if (page->answer && *page->answer->title) {
-		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->answer->title);
-		return;
+	for (; first < ui->depth - 1; first++) {
+		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0},
+				 ui->pages[first]->screen->name);
+		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, arrow);
 	}
-	if (page->flags & QUERY_BOTTOM_UP) {
-		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_VALUE, 0}, "Paths to ");
-		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->about);
-		return;
-	}
-	x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_VALUE, 0}, page->screen->name);
-	if (*page->about) {
-		x += canvas_text(c, x, r.y, end - x, (struct pen){LOOK_DIM, 0}, " of ");
-		canvas_text(c, x, r.y, end - x, (struct pen){LOOK_STRONG, 0}, page->about);
-	}
+	for (int i = 0; i < 3; i++)
+		x += canvas_text(c, x, r.y, end - x, (struct pen){(uint8_t)looks[i], 0}, text[i]);
 }
 
 void header_draw(struct ui *ui)

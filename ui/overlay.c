@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paragraph.h"
 #include "screen.h"
 #include "view/utf8.h"
 
@@ -309,56 +310,17 @@ static void draw_menu(struct ui *ui)
 			    o->free ? "Enter takes the text as it is" : "nothing matches");
 }
 
-/* How many bytes of @line fit @w cells; between words where @words, never none. */
-static size_t fit_bytes(const char *line, size_t len, int w, bool words)
+/* A line of the text: a heading, or with its first column looking like keys. */
+static int draw_line(struct canvas *c, const char *line, size_t len, struct rect r, int y,
+		     bool words)
 {
-	const char *s = line, *end = line + len, *fits = line, *space = NULL;
-	int cells = 0;
+	bool heading = len && *line == '\001', keys = words && len && *line == ' ';
+	int indent = !words ? -1 : keys ? HELP_KEYS : 0, lines;
 
-	while (s < end) {
-		const char *at = s;
-
-		cells += utf8_width(utf8_next(&s));
-		if (cells > w || s > end || (size_t)(s - line) >= CELL_TEXT)
-			break;
-		if (*at == ' ')
-			space = s;
-		fits = s;
-	}
-	if (fits < end && words && space)
-		fits = space;
-	return fits > line ? (size_t)(fits - line) : len ? 1 : 0;
-}
-
-/* One line of text, wrapped to @r.w; returns lines used. Draws those inside @r only. */
-static int draw_wrapped(struct canvas *c, const char *line, size_t len, struct rect r, int y,
-			bool words)
-{
-	struct pen pen = {LOOK_NORMAL, 0};
-	char text[CELL_TEXT];
-	int lines = 0, indent = 0;
-
-	if (len && *line == '\001') {
-		pen.look = LOOK_STRONG;
-		line++;
-		len--;
-	}
-	do {
-		size_t n = fit_bytes(line, len, r.w - indent, words);
-
-		memcpy(text, line, n);
-		text[n] = '\0';
-		if (y + lines >= r.y && y + lines < r.y + r.h) {
-			canvas_text(c, r.x + indent, y + lines, r.w - indent, pen, text);
-			if (words && !lines && *text == ' ') /* what the line is about */
-				canvas_look(c, (struct rect){r.x, y, HELP_KEYS, 1}, LOOK_KEY);
-		}
-		lines++;
-		line += n;
-		len -= n;
-		if (words && *text == ' ')
-			indent = r.w > 40 ? HELP_KEYS : 4;
-	} while (len);
+	lines = paragraph_draw(c, line + heading, len - heading, r, y,
+			       (struct pen){heading ? LOOK_STRONG : LOOK_NORMAL, 0}, indent);
+	if (keys && y >= r.y && y < r.y + r.h)
+		canvas_look(c, (struct rect){r.x, y, HELP_KEYS, 1}, LOOK_KEY);
 	return lines;
 }
 
@@ -369,7 +331,7 @@ static int draw_lines(struct canvas *c, const char *text, struct rect r, int top
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
-		y += draw_wrapped(c, text, len, r, y, words);
+		y += draw_line(c, text, len, r, y, words);
 		text += len + (text[len] == '\n');
 	}
 	return y - (r.y - top);

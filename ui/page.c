@@ -278,6 +278,8 @@ bool page_search(struct ui *ui, struct page *page, int step)
 
 struct row_key row_function(const struct row *row)
 {
+	if (row->go.kind == ROW_FUNCTION)
+		return row->go;
 	switch (row->key.kind) {
 	case ROW_FUNCTION:
 	case ROW_NODE:
@@ -288,9 +290,7 @@ struct row_key row_function(const struct row *row)
 		if (row->key.a)
 			return (struct row_key){ROW_FUNCTION, row->key.a, 0};
 		break;
-	default:
-		if (row->go.kind == ROW_FUNCTION)
-			return row->go;
+	default: break;
 	}
 	return (struct row_key){0};
 }

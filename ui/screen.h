@@ -31,6 +31,7 @@ enum screen_flag {
 	SCREEN_FOLLOW = 1 << 2, /* stays at its end while the cursor is there */
 	SCREEN_CODE = 1 << 3,   /* rows are functions: callers, source, bottom-up work */
 	SCREEN_DRILL = 1 << 4,  /* reached only by going in: has a title line */
+	SCREEN_WRAP = 1 << 6,   /* long lines are broken, not cut */
 	SCREEN_TOTAL = 1 << 5,  /* bars show shares of everything, not of the largest */
 };
 
@@ -39,6 +40,7 @@ struct screen {
 	const char *name;  /* on its tab */
 	const char *brief; /* where tabs are tight; NULL: the same */
 	const char *about; /* for the help screen: what one sees here */
+	const char *empty; /* where there is no row and no reason given; NULL: no samples yet */
 	uint32_t flags;    /* enum screen_flag */
 	enum action foot[FOOT_MAX];
 

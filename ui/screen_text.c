@@ -19,6 +19,6 @@ const struct screen screen_doctor = {
 	.name = "Doctor",
 	.brief = "Doc",
 	.about = "What works on this machine, what does not, why, and what to type to change it.",
-	.flags = SCREEN_TEXT,
-	.foot = {ACTION_REDRAW},
+	.empty = "looking \xe2\x80\xa6",
+	.flags = SCREEN_TEXT | SCREEN_WRAP,
 };

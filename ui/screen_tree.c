@@ -9,12 +9,11 @@ bool enter_source(struct ui *ui, struct page *page, const struct row *row)
 	struct row_key key = row_function(row);
 	struct page *source;
 
-	(void)page;
 	if (!key.kind)
 		return false;
 	source = page_push(ui, VIEW_SOURCE, key, row->name);
-	if (source)
-		source->find_line = row->line;
+	if (source && page->flags & QUERY_BOTTOM_UP && row->depth)
+		source->find_line = row->line; /* where it calls what is above */
 	return true;
 }
 

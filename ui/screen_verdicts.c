@@ -30,6 +30,7 @@ const struct screen screen_verdicts = {
 		"What kind of slowness it is: the function or path, the kind, the numbers behind it, and "
 		"how much faster everything could be at most if it cost nothing. The line below the table "
 		"says what to do next. Nothing is said that the samples do not carry.",
+	.empty = "no verdict that the samples carry",
 	.flags = SCREEN_TOTAL,
 	.foot = {ACTION_ENTER, ACTION_SOURCE, ACTION_CALLERS, ACTION_EVENTS},
 	.enter = enter,

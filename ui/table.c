@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "paragraph.h"
 #include "screen.h"
+#include "view/cell.h"
 #include "view/utf8.h"
 
 static int cell_cells(const struct view_cell *cell, int max)
@@ -110,30 +112,64 @@ static void mark_matches(struct canvas *c, int y, int w, const char *search)
 
 static void draw_empty(struct ui *ui, const struct page *page, struct rect body)
 {
-	const char *text = page->answer ? *page->answer->note ? page->answer->note
-					  : *ui->filter && page->view->filtered
-						  ? "nothing matches the filter"
-						  : "no samples yet"
-					: "";
-	int cells = utf8_cells(text, body.w);
+	const char *text = page->screen->empty ? page->screen->empty : "no samples yet";
 
-	canvas_text(&ui->canvas, body.x + (body.w - cells) / 2, body.y + body.h / 3, body.w,
-		    (struct pen){LOOK_DIM, 0}, text);
+	if (!page->answer)
+		text = "";
+	else if (*page->answer->note)
+		text = page->answer->note;
+	else if (*ui->filter && page->view->filtered)
+		text = "nothing matches the filter";
+	body.x += 2;
+	body.w -= 4;
+	paragraph_draw(&ui->canvas, text, strlen(text), body, body.y + body.h / 4,
+		       (struct pen){LOOK_DIM, 0}, 0);
 }
 
-/* The cursor within the body, the body within the rows. */
+/* The cursor within the body, the body within the rows; a cursor that jumped comes to the middle.
+ */
 static void scroll_to_cursor(struct page *page, int height)
 {
-	int n = (int)page->shown.len;
+	int n = (int)page->shown.len, above = page->top - page->cursor;
+	int below = page->cursor - (page->top + height - 1);
 
-	if (page->cursor < page->top)
-		page->top = page->cursor;
-	if (page->cursor >= page->top + height)
-		page->top = page->cursor - height + 1;
+	if (above > 1 || below > 1)
+		page->top = page->cursor - height / 2;
+	else if (above > 0 || below > 0)
+		page->top += above > 0 ? -above : below;
 	if (page->top > n - height)
 		page->top = n - height;
 	if (page->top < 0)
 		page->top = 0;
+}
+
+static int wrapped_lines(const struct row *row, int w)
+{
+	return paragraph_lines(row->name, strlen(row->name), w, paragraph_hang(row->name, w));
+}
+
+/* Rows of sentences: each as many lines as it needs. */
+static void draw_wrapped(struct ui *ui, struct page *page, struct rect body)
+{
+	int lines = 0, y = body.y, w = body.w - 1;
+
+	for (int i = page->top; i <= page->cursor; i++)
+		lines += wrapped_lines(page_row(page, i), w);
+	for (; page->top < page->cursor && lines > body.h; page->top++)
+		lines -= wrapped_lines(page_row(page, page->top), w);
+	for (int i = page->top; y < body.y + body.h && page_row(page, i); i++) {
+		const struct row *row = page_row(page, i);
+		int n = paragraph_draw(&ui->canvas, row->name, strlen(row->name),
+				       (struct rect){body.x, body.y, w, body.h}, y,
+				       (struct pen){(uint8_t)cell_name_look(row), 0},
+				       paragraph_hang(row->name, w));
+
+		if (i == page->cursor)
+			canvas_paint(&ui->canvas, (struct rect){body.x, y, w, n}, PEN_CURSOR);
+		for (int k = 0; *ui->search && k < n; k++)
+			mark_matches(&ui->canvas, y + k, w, ui->search);
+		y += n;
+	}
 }
 
 void table_draw(struct ui *ui, struct page *page, struct rect heads, struct rect body)
@@ -151,6 +187,10 @@ void table_draw(struct ui *ui, struct page *page, struct rect heads, struct rect
 		return;
 	}
 	scroll_to_cursor(page, body.h);
+	if (page->screen->flags & SCREEN_WRAP) {
+		draw_wrapped(ui, page, body);
+		return;
+	}
 	view_env_init(&env, page->answer);
 	if (page->screen->flags & SCREEN_TOTAL)
 		env.scale = 1;

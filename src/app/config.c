@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "places.h"
 
@@ -78,10 +79,15 @@ int config_load(struct options *o, const char *path, struct err *err)
 	struct reading r = {.o = o};
 	FILE *f = fopen(path, "re");
 
-	if (!f && (errno == ENOENT || errno == ENOTDIR))
-		return 0;
-	if (!f)
-		return err_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+	if (!f) {
+		int no = errno;
+		struct stat st;
+		/* In a directory that may not even be looked into (another user's) nothing is ours.
+		 */
+		if (no == ENOENT || no == ENOTDIR || stat(path, &st))
+			return 0;
+		return err_set(err, no, "cannot read %s: %s", path, strerror(no));
+	}
 	int line = ini_parse_file(f, on_line, &r);
 	int failed = ferror(f) ? errno : 0;
 	fclose(f);

@@ -12,10 +12,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/filewrite.h"
 #include "proc/nspace.h"
 #include "proc/permit.h"
 #include "proc/target_check.h"
@@ -24,7 +26,8 @@
 #include "signals.h"
 #include "ui/ui.h"
 
-#define SNAPSHOT_MS 10000
+#define SNAPSHOT_MS       10000
+#define BATCH_INTERVAL_MS 2000 /* nobody looks: often enough to have most names at the end */
 
 void complain(const char *fmt, ...)
 {
@@ -160,7 +163,8 @@ static int make_rooms(struct session *s, struct err *err)
 			.symfs = o->source.symfs,
 			.live = !o->target.file,
 			.max_frames = o->source.max_stack,
-			.interval_ms = (uint32_t)(o->interval_ns / 1000000),
+			.interval_ms = s->batch ? BATCH_INTERVAL_MS
+						: (uint32_t)(o->interval_ns / 1000000),
 			.title = s->title,
 			.target_text = s->target_text,
 			.where = s->where,
@@ -173,7 +177,7 @@ static int make_rooms(struct session *s, struct err *err)
 			.event_set = o->source.event_set,
 			.save = save_snapshot,
 			.doctor = doctor_report,
-			.doctor_ctx = &s->options->target,
+			.doctor_ctx = s,
 		},
 		err);
 	return s->engine ? 0 : err->no ? -err->no : -ENOMEM;
@@ -188,6 +192,20 @@ static void remark(struct session *s, const char *sentence)
 		complain("%s", sentence);
 	else
 		engine_sink(s->engine)->ops->say(engine_sink(s->engine)->ctx, sentence);
+}
+
+/* Told now, not after an hour of watching. */
+static int check_output(const char *path, struct err *err)
+{
+	struct filewrite file;
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return 0; /* a pipe's reader would take it for the end */
+	int rc = filewrite_open(&file, path, true, err);
+	if (!rc)
+		filewrite_abort(&file);
+	return rc;
 }
 
 /* What is to be watched is there, and how often is allowed. */
@@ -205,6 +223,8 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	if (!rc && !s->spawn && !o->target.file)
 		rc = target_check(&o->target, err);
 	if (rc)
+		return rc;
+	if (o->output && (rc = check_output(o->output, err)))
 		return rc;
 	permit_raise_nofile();
 	name_target(s);
@@ -361,7 +381,8 @@ int session_run(struct options *o, bool batch)
 
 int session_doctor(struct options *o)
 {
-	char *text = doctor_report(&o->target);
+	struct session s = {.options = o};
+	char *text = doctor_report(&s);
 
 	if (!text) {
 		complain("out of memory");

@@ -33,14 +33,15 @@ struct session {
 /* Which samplers were tried and why they were refused. Zeroed: none yet. */
 struct choice {
 	size_t next; /* the attempt that holds, or the next to try */
-	int first_rc, last_rc;
+	int first_rc;
 	struct strbuf reasons;
 	struct err only; /* the last refusal by itself */
 };
 
 /*
- * Find the best source that may work here and fill @s->ops: perf, perf without kernel code, timer;
- * or what --sampler asks for. Fails with the reasons of all that were tried.
+ * Find the best source that may work here and fill @s->ops: the recording; perf, then timer; or
+ * what
+ * --sampler asks for. Fails with the reasons of all that were tried.
  */
 int choose_next(struct choice *c, struct session *s, struct err *err);
 /* Open it on the engine's sink; what fails even now is passed over for the next best. */
@@ -72,7 +73,7 @@ int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_form
 /* Ask for all names of @s and wait for them; false: timed out, some will show as module+0x…. */
 bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms);
 
-/* Text of --doctor and of the doctor screen, malloc'ed. @ctx: struct target. */
-char *doctor_report(void *ctx);
+/* Text of --doctor and of the doctor screen, malloc'ed. @session: struct session; jobs thread. */
+char *doctor_report(void *session);
 
 #endif

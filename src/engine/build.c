@@ -195,8 +195,12 @@ void build_shares(struct build *b, struct row *row, const struct sums *self,
 	row->total_samples = total->samples;
 	row->self_weight = self->weight;
 	row->total_weight = total->weight;
-	/* A function whose time is all in callees still ranks by its total. */
+	/*
+	 * Confidence is that of the column shown first: the total of call paths and edges. A
+	 * function whose time is all in callees still ranks by its total.
+	 */
+	bool paths = b->q->view == VIEW_TREE || b->q->view == VIEW_CALLERS;
 	bool by_total = b->q->sort == COLUMN_TOTAL || b->q->sort == COLUMN_TOTAL_SAMPLES ||
-			!self->samples;
+			!self->samples || (paths && b->q->sort == COLUMN_DEFAULT);
 	row->flags |= confidence_flags(hits_of(by_total ? total : self));
 }

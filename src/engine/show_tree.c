@@ -111,26 +111,29 @@ static uint32_t chain_end(struct tree_show *s, uint32_t node, uint32_t *path, ui
 static const char *chain_text(struct tree_show *s, const uint32_t *path, uint32_t n, bool whole)
 {
 	struct build *b = s->b;
-	const char *text = "";
+	const char *arrow = b->q->flags & QUERY_BOTTOM_UP ? "◂" : "▸", *text = "";
 	for (uint32_t i = 0; i < n; i++) {
 		struct fid_text x;
 		if (!whole && n > CHAIN_SHOWN && i == 2) {
-			text = build_text(b, "%s ▸ …", text);
+			text = build_text(b, "%s %s …", text, arrow);
 			i = n - 2;
 		}
 		fid_text(b, s->tree.nodes.data[path[i]].fid, &x);
 		const char *name = whole ? x.full : x.name;
-		text = i ? build_text(b, "%s ▸ %s", text, name) : name;
+		text = i ? build_text(b, "%s %s %s", text, arrow, name) : name;
 	}
 	return text;
 }
 
-/* Where the caller calls from: the line in the caller, or in the function itself when outermost. */
+/*
+ * Top-down, where the caller calls from: the line in the caller, or in the function itself when
+ * outermost. Bottom-up, the line in the function itself: where it calls the row above.
+ */
 static void fill_call_site(struct tree_show *s, struct row *row, const struct tree_node *n)
 {
 	struct build *b = s->b;
 	uint32_t node = n->node, k = n->k, up, up_k;
-	if (pathtree_caller(&s->tree, node, k, &up, &up_k)) {
+	if (!(b->q->flags & QUERY_BOTTOM_UP) && pathtree_caller(&s->tree, node, k, &up, &up_k)) {
 		node = up;
 		k = up_k;
 	}
@@ -146,6 +149,8 @@ static void fill_node(struct tree_show *s, struct row *row, const uint32_t *path
 {
 	struct build *b = s->b;
 	const struct tree_node *x = &s->tree.nodes.data[path[n - 1]];
+	const struct tree_node *first = b->q->flags & QUERY_BOTTOM_UP ? &s->tree.nodes.data[path[0]]
+								      : x;
 	struct fid_text text;
 
 	if (x->node == FLAT_NONE) {
@@ -173,7 +178,9 @@ static void fill_node(struct tree_show *s, struct row *row, const uint32_t *path
 		row->flags |= ROW_UNCERTAIN;
 	if (x->inlined)
 		row->note = "inlined";
-	fill_call_site(s, row, x);
+	fill_call_site(s, row, first);
+	if (b->q->flags & QUERY_BOTTOM_UP && n > 1) /* the nearest caller is what one goes to */
+		row->go = (struct row_key){.kind = ROW_FUNCTION, .a = first->fid};
 	build_shares(b, row, &x->self, &x->total);
 }
 
@@ -208,7 +215,13 @@ static void emit_node(struct tree_show *s, uint32_t node, uint16_t depth)
 		s->full = true;
 		return;
 	}
-	node = chain_end(s, node, path, &n);
+	if (depth == 0 && b->q->flags & QUERY_BOTTOM_UP) { /* the function itself stands alone */
+		pathtree_open(&s->tree, node);
+		path[0] = node;
+		n = 1;
+	} else {
+		node = chain_end(s, node, path, &n);
+	}
 	struct row *row = build_row(b);
 	if (!row)
 		return;

@@ -35,8 +35,8 @@ static const char *confidence_word(const struct ranked *r)
 
 static void put_header(struct writer *w)
 {
-	strbuf_puts(&w->b, "function,module,space,self_percent,self_margin,total_percent,"
-			   "total_margin,self_samples,total_samples");
+	strbuf_puts(&w->b, "function,module,self_percent,self_margin,total_percent,self_samples,"
+			   "total_samples,total_margin");
 	for (uint32_t i = 0; i < w->s->nevents; i++) {
 		const struct event_desc *d = &w->s->events[i].desc;
 		const char *unit = d->unit == EVENT_NS ? "_ns" : "";
@@ -51,7 +51,7 @@ static void put_header(struct writer *w)
 		escape_csv(&w->b, name.buf ? name.buf : "");
 		strbuf_fini(&name);
 	}
-	strbuf_puts(&w->b, ",confidence,file,line\n");
+	strbuf_puts(&w->b, ",confidence,space,file,line\n");
 }
 
 static void put_row(struct writer *w, const struct ranked *r)
@@ -61,14 +61,13 @@ static void put_row(struct writer *w, const struct ranked *r)
 	escape_csv(&w->b, f->name);
 	strbuf_putc(&w->b, ',');
 	escape_csv(&w->b, namelist_module(&w->names, f->module));
-	strbuf_printf(&w->b, ",%s,%.4f,%.4f,%.4f,%.4f,%" PRIu64 ",%" PRIu64,
-		      f->kernel ? "kernel" : "user", 100 * r->self.share, 100 * r->self.margin,
-		      100 * r->total.share, 100 * r->total.margin, r->row->self.samples,
-		      r->row->total.samples);
+	strbuf_printf(&w->b, ",%.4f,%.4f,%.4f,%" PRIu64 ",%" PRIu64 ",%.4f", 100 * r->self.share,
+		      100 * r->self.margin, 100 * r->total.share, r->row->self.samples,
+		      r->row->total.samples, 100 * r->total.margin);
 	for (uint32_t i = 0; i < w->nevents; i++)
 		strbuf_printf(&w->b, ",%" PRIu64 ",%" PRIu64, w->events[i].funcs[r->id].self.weight,
 			      w->events[i].funcs[r->id].total.weight);
-	strbuf_printf(&w->b, ",%s,", confidence_word(r));
+	strbuf_printf(&w->b, ",%s,%s,", confidence_word(r), f->kernel ? "kernel" : "user");
 	escape_csv(&w->b, f->file);
 	if (f->line)
 		strbuf_printf(&w->b, ",%" PRIu32 "\n", f->line);

@@ -223,6 +223,16 @@ static void note_address(struct place *p, uint64_t addr)
 		p->high = addr == UINT64_MAX ? addr : addr + 1;
 }
 
+/*
+ * pprof demangles names whose two forms are one, and cuts what looks demangled already. Such names
+ * are ours as they are (too long to demangle, say): it must not find the second form.
+ */
+static bool pprof_would_demangle(const char *name)
+{
+	return strpbrk(name, "<>[]") || strstr(name, "::") || !strncmp(name, "_Z", 2) ||
+	       !strncmp(name, "__Z", 3) || !strncmp(name, "_R", 2);
+}
+
 static uint64_t function_of(struct writer *w, const struct namelist_line *l)
 {
 	const struct namelist_func *f = &w->names.funcs.data[l->func];
@@ -237,9 +247,9 @@ static uint64_t function_of(struct writer *w, const struct namelist_line *l)
 	id = ++w->nfuncs;
 	func.id = id;
 	func.name = text(w, f->name);
-	/* Where both names are one and look like C++, pprof would demangle it once more. */
-	bool twice = !strcmp(f->name, f->raw) && (strpbrk(f->raw, "<>[]") || strstr(f->raw, "::"));
-	func.system_name = twice ? 0 : text(w, f->raw);
+	func.system_name = !strcmp(f->name, f->raw) && pprof_would_demangle(f->raw)
+				   ? 0
+				   : text(w, f->raw);
 	func.filename = file;
 	func.start_line = !strcmp(path, f->file) ? f->line : 0;
 	part.n_function = 1;

@@ -31,6 +31,7 @@ struct attempt {
 	const struct module_access *access;
 	char path[4096];    /* of the file itself */
 	const char *member; /* inside a zip archive, NULL */
+	bool any;           /* any file will do: an archive is looked for */
 	int fd;             /* result: the file, -1 none yet */
 	uint64_t offset;
 	struct image *image;
@@ -102,10 +103,10 @@ static bool accept_fd(struct attempt *a, int fd, bool is_path)
 	if (a->member && zip_by_name(fd, a->member, &member))
 		goto refuse;
 	no = ENOEXEC;
-	if (image_open(fd, member.offset, &a->image, NULL))
+	if (!a->any && image_open(fd, member.offset, &a->image, NULL))
 		goto refuse;
 	no = ESTALE;
-	if (m->build_id_size && !same_build_id(m, a->image))
+	if (m->build_id_size && !a->any && !same_build_id(m, a->image))
 		goto refuse;
 	if (!m->build_id_size && a->access->live && m->inode && is_path && st.st_ino != m->inode &&
 	    !maps_confirm(a))
@@ -260,6 +261,19 @@ int module_open(const struct tables *t, const struct module *m, const struct mod
 	*ret_fd = a.fd;
 	*ret_offset = a.offset;
 	return 0;
+}
+
+int module_member(const struct tables *t, const struct module *m,
+		  const struct module_access *access, uint64_t offset,
+		  struct zip_member *ret_member)
+{
+	struct attempt a = {.m = m, .access = access, .fd = -1, .any = true};
+	int rc = try_ways(t, &a, NULL);
+	if (rc)
+		return rc;
+	rc = zip_by_offset(a.fd, offset, ret_member);
+	close(a.fd);
+	return rc;
 }
 
 int module_image(const struct tables *t, const struct module *m, const struct module_access *access,

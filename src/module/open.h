@@ -28,6 +28,16 @@ int module_open(const struct tables *t, const struct module *m, const struct mod
 		int *ret_fd, uint64_t *ret_offset, struct err *err);
 
 /*
+ * Where a mapping of a zip archive at file offset @offset really is: the member that holds it. Its
+ * module has the path "ARCHIVE!/MEMBER". -EBADMSG: the file is no archive; -ENOENT: no member is
+ * stored there.
+ */
+struct zip_member;
+int module_member(const struct tables *t, const struct module *m,
+		  const struct module_access *access, uint64_t offset,
+		  struct zip_member *ret_member);
+
+/*
  * Its image; the vDSO's too: from the target's memory, or from our own when the build ids agree or
  * the target is live and its memory closed to us. -ENOTSUP for kinds without a file (JIT, kernel).
  */

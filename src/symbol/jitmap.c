@@ -16,11 +16,12 @@
 
 #include "base/clock.h"
 
-#define PIECE     (256u << 10)
-#define RECORD    (64u << 20) /* largest piece held for a record that is not whole yet */
-#define FILE_MAX  ((off_t)2 << 30)
-#define AGAIN_MAX (1u << 20) /* a held end of that size is read again when the file is looked at \
-			      */
+#define PIECE    (256u << 10)
+#define RECORD   (64u << 20) /* largest piece held for a record that is not whole yet */
+#define FILE_MAX ((off_t)2 << 30)
+#define AGAIN_MAX \
+	(1u << 20) /* a held end of that size is read again when the file is looked at \
+		    */
 #define SEARCH_NS 2000000000ull /* between two looks for a jitdump file */
 
 struct growing {

@@ -294,11 +294,29 @@ struct lines_args {
 	bool any;
 };
 
+/* An inlined function that also exists on its own is the same function: it gets that one's name. */
+static void name_copies(const struct program *p, struct found *found)
+{
+	for (uint32_t i = 0; i + 1 < found->n; i++) {
+		struct found_line *l = &found->lines[i];
+		struct symbol s;
+
+		if (!l->start || !symtab_find(&p->symtab, l->start, &s) || s.start != l->start)
+			continue;
+		l->size = s.end - s.start;
+		l->raw = found_text(found, s.name, UINT16_MAX);
+	}
+}
+
 static void find_lines(void *ctx)
 {
 	struct lines_args *a = ctx;
 
 	a->any = dw_find(a->p->dw, &a->query, a->found);
+	for (uint32_t i = 0; i < a->found->n; i++)
+		if (a->found->lines[i].start)
+			a->found->lines[i].start += a->p->slide;
+	name_copies(a->p, a->found);
 }
 
 bool program_lines(struct program *p, uint64_t addr, struct found *ret_found)
@@ -321,9 +339,6 @@ bool program_lines(struct program *p, uint64_t addr, struct found *ret_found)
 	}
 	if (!a.any || !ret_found->n)
 		return false;
-	for (uint32_t i = 0; i < ret_found->n; i++)
-		if (ret_found->lines[i].start)
-			ret_found->lines[i].start += p->slide;
 	name_last(p, addr, ret_found);
 	return true;
 }

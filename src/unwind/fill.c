@@ -137,46 +137,32 @@ static struct row jit_row(const struct unwinder *u, const struct space *space, u
 	return row;
 }
 
-/* Where the address lies in its module: in the address space of the file when that is known. */
-static uint64_t address_in_module(const struct object *o, const struct mapping *m, uint64_t addr,
-				  uint32_t *ret_flags)
-{
-	uint64_t offset = addr - m->start + m->pgoff, vaddr;
-	*ret_flags = 0;
-	if (o->kind != MODULE_FILE && o->kind != MODULE_VDSO)
-		return addr;
-	if (o->kind == MODULE_VDSO)
-		offset = addr - m->start;
-	if (o->image && image_vaddr(o->image, offset, &vaddr))
-		return vaddr;
-	*ret_flags = FRAME_OFFSET;
-	return offset;
-}
-
 const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, uint64_t pc,
 				     unsigned how)
 {
-	uint64_t back = how & HOW_RETURN ? 1 : 0;
-	const struct mapping *m = find_code(space, pc - back);
-	struct object *o = m ? objects_get(u->objects, m->module) : NULL;
+	uint64_t back = how & HOW_RETURN ? 1 : 0, addr = pc - back, offset;
+	const struct mapping *m = find_code(space, addr);
+	struct object *o = m ? objects_at(u->objects, m, addr, &offset) : NULL;
 	if (!o)
 		return NULL;
-	uint32_t flags;
-	uint64_t vaddr = address_in_module(o, m, pc - back, &flags);
+	uint32_t flags = (back ? FRAME_RETURN : 0) | (how & HOW_GUESS ? FRAME_GUESS : 0);
+	bool file = o->kind == MODULE_FILE || o->kind == MODULE_VDSO;
+	/* In the address space of the file, when that is known; else what is known. */
+	uint64_t vaddr = file ? offset : addr;
+	bool placed = file && o->image && image_vaddr(o->image, offset, &vaddr);
+	if (file && !placed)
+		flags |= FRAME_OFFSET;
 	uint64_t key = (vaddr + back) << 2 | how;
-	const struct cache_entry *known = cache_get(&u->by_addr, key, m->module);
+	const struct cache_entry *known = cache_get(&u->by_addr, key, o->module);
 	u->stats.rows_cached += known != NULL;
 	if (!known) {
 		struct row row = {.cfa = ROW_NO_CFI};
-		if (o->kind == MODULE_JIT && !back)
-			row = jit_row(u, space, pc);
-		else if (!(flags & FRAME_OFFSET))
+		if (placed)
 			row = make_row(u, o, vaddr, !back);
-		struct frame f = {.module = m->module,
-				  .addr = vaddr + back,
-				  .flags = flags | (back ? FRAME_RETURN : 0) |
-					   (how & HOW_GUESS ? FRAME_GUESS : 0)};
-		known = cache_put(&u->by_addr, key, m->module, tables_frame(u->tables, &f), &row);
+		else if (o->kind == MODULE_JIT && !back)
+			row = jit_row(u, space, pc);
+		struct frame f = {.module = o->module, .addr = vaddr + back, .flags = flags};
+		known = cache_put(&u->by_addr, key, o->module, tables_frame(u->tables, &f), &row);
 	}
 	return cache_put(&u->by_pc, pc << 2 | how, space_generation(space), known->frame,
 			 &known->row);

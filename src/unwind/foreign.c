@@ -49,11 +49,10 @@ static const struct object *object_at(struct foreign *f, uint64_t pc, uint64_t *
 				      const struct mapping **ret_mapping)
 {
 	const struct mapping *m = space_find(f->walk->space, pc);
-	const struct object *o = m ? objects_get(f->u->objects, m->module) : NULL;
 	uint64_t offset, vaddr;
+	const struct object *o = m ? objects_at(f->u->objects, m, pc, &offset) : NULL;
 	if (!o || !o->image)
 		return NULL;
-	offset = pc - m->start + (o->kind == MODULE_VDSO ? 0 : m->pgoff);
 	if (!image_vaddr(o->image, offset, &vaddr))
 		return NULL;
 	*ret_bias = pc - vaddr;

@@ -6,19 +6,24 @@
  */
 #include "unwind/object.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "module/zip.h"
+
+#define MEMBERS_MAX 256
 
 struct objects {
-	const struct tables *tables;
+	struct tables *tables;
 	struct module_access access;
 	struct object **by_id;
 	size_t cap, count;
 };
 
-struct objects *objects_new(const struct tables *tables, const struct module_access *access)
+struct objects *objects_new(struct tables *tables, const struct module_access *access)
 {
 	struct objects *o = calloc(1, sizeof *o);
 	if (o) {
@@ -37,6 +42,7 @@ void objects_free(struct objects *o)
 			continue;
 		cfi_free(o->by_id[k]->cfi);
 		image_close(o->by_id[k]->image);
+		free(o->by_id[k]->members);
 		free(o->by_id[k]);
 	}
 	free(o->by_id);
@@ -64,7 +70,9 @@ static struct object *open_object(struct objects *o, module_id id)
 	obj->has_fp = -2;
 	if (m->kind != MODULE_FILE && m->kind != MODULE_VDSO)
 		return obj;
-	if (module_image(o->tables, m, &o->access, &obj->image, &err))
+	int rc = module_image(o->tables, m, &o->access, &obj->image, &err);
+	obj->no_archive = rc != -ENOEXEC;
+	if (rc)
 		log_say("unwinding: %s", err.msg);
 	if (obj->image)
 		obj->cfi = cfi_new(obj->image);
@@ -89,4 +97,55 @@ struct object *objects_get(struct objects *o, module_id module)
 		o->count += o->by_id[module] != NULL;
 	}
 	return o->by_id[module];
+}
+
+static module_id intern_member(struct objects *o, module_id archive, const char *name)
+{
+	char path[4096];
+	struct module m = *tables_module_get(o->tables, archive);
+	const char *base = strrchr(name, '/');
+	snprintf(path, sizeof path, "%s!/%s", tables_text(o->tables, m.path), name);
+	m.path = tables_str(o->tables, path);
+	m.name = tables_str(o->tables, base ? base + 1 : name);
+	m.build_id_size = 0;
+	return tables_module(o->tables, &m);
+}
+
+/* The member of the archive that holds @offset; NULL: none, or it is no archive. */
+static const struct member *find_member(struct objects *o, struct object *archive, uint64_t offset)
+{
+	struct zip_member found;
+	for (uint32_t k = 0; k < archive->nmembers; k++)
+		if (offset - archive->members[k].start < archive->members[k].size)
+			return &archive->members[k];
+	if (archive->no_archive || archive->nmembers == MEMBERS_MAX)
+		return NULL;
+	int rc = module_member(o->tables, tables_module_get(o->tables, archive->module), &o->access,
+			       offset, &found);
+	archive->no_archive = rc && rc != -ENOENT;
+	struct member *grown = rc ? NULL
+				  : realloc(archive->members,
+					    (archive->nmembers + 1) * sizeof *archive->members);
+	if (!grown)
+		return NULL;
+	archive->members = grown;
+	grown[archive->nmembers] = (struct member){found.offset, found.size,
+						   intern_member(o, archive->module, found.name)};
+	return &grown[archive->nmembers++];
+}
+
+struct object *objects_at(struct objects *o, const struct mapping *m, uint64_t addr,
+			  uint64_t *ret_offset)
+{
+	struct object *obj = objects_get(o, m->module);
+	if (!obj)
+		return NULL;
+	*ret_offset = addr - m->start + (obj->kind == MODULE_VDSO ? 0 : m->pgoff);
+	if (obj->image || obj->no_archive || obj->kind != MODULE_FILE)
+		return obj;
+	const struct member *member = find_member(o, obj, *ret_offset);
+	if (!member)
+		return obj;
+	*ret_offset -= member->start;
+	return objects_get(o, member->module);
 }

@@ -8,12 +8,19 @@
 #define ALTPTTOP_OBJECT_H
 
 #include "module/open.h"
+#include "proc/space.h"
 #include "unwind/golang.h"
 #include "unwind/row.h"
 
 #define ROOTS_MAX 24
 struct root_range {
 	uint64_t start, end;
+};
+
+/* An ELF file inside an archive: a module of its own. */
+struct member {
+	uint64_t start, size; /* in the archive */
+	module_id module;
 };
 
 struct object {
@@ -23,16 +30,22 @@ struct object {
 	struct cfi *cfi;     /* NULL when image is */
 	int8_t has_fp;       /* unwinder_has_fp's answer; -2: not looked yet */
 	struct golang go;
+	struct member *members; /* of an archive: the ELF files in it that were met */
+	uint32_t nmembers;
+	bool no_archive;
 	bool roots_ready;
 	uint8_t nroots;
 	struct root_range roots[ROOTS_MAX]; /* named roots (root.c) */
 };
 
 struct objects;
-struct objects *objects_new(const struct tables *tables, const struct module_access *access);
+struct objects *objects_new(struct tables *tables, const struct module_access *access);
 void objects_free(struct objects *o);
 size_t objects_bytes(const struct objects *o);
 /* Never NULL save without memory. Good as long as the objects. */
 struct object *objects_get(struct objects *o, module_id module);
+/* The object that @addr of a mapping lies in, and where in its file. */
+struct object *objects_at(struct objects *o, const struct mapping *m, uint64_t addr,
+			  uint64_t *ret_offset);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "unwind/chain.h"
+#include "unwind/addrchain.h"
 #include "unwind/foreign.h"
 
 #define SETS_LOG2  15 /* 64 Ki entries, 2 MiB a cache when full */

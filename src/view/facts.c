@@ -65,7 +65,7 @@ int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
 		    s->arrangement);
 	if (s->asked_hz) {
 		bool slow = s->delivered_hz < 0.9 * s->asked_hz && s->delivered_hz > 0;
-		int digits = snprintf(text, sizeof text, "%u", s->asked_hz);
+		int digits = snprintf(text, sizeof text, "%u", s->asked_hz) + 1;
 
 		add(&f, 120, slow ? LOOK_FAIR : LOOK_VALUE, "", "%*.0f/%u Hz", digits,
 		    fmax(s->delivered_hz, 0), s->asked_hz);

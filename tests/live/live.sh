@@ -4,7 +4,7 @@
 . tests/tap.sh
 O=${O:-build}
 PROGRAMS=$O/tests/programs
-ALTPTTOP=$([ "$O" = build ] && echo ./altpttop || echo "$O/altpttop")
+ALTPTTOP=${ALTPTTOP:-$([ "$O" = build ] && echo ./altpttop || echo "$O/altpttop")}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/altpttop-live.XXXXXX")
 started=()
 end_all() {

@@ -14,9 +14,10 @@ trap end_terminal EXIT
 open_terminal() {
 	tm kill-server 2>/dev/null
 	# The environment of the session: UTF-8, no person's settings.
-	env -u TMUX LC_ALL=C.UTF-8 PS1='ready> ' XDG_CONFIG_HOME="$dir" XDG_STATE_HOME="$dir" HISTFILE= \
+	echo "PS1='ready> '; HISTFILE=" >"$dir/rc"
+	env -u TMUX LC_ALL=C.UTF-8 XDG_CONFIG_HOME="$dir" XDG_STATE_HOME="$dir" \
 		tmux -L "$TMUX_SOCKET" -f /dev/null new-session -d -x "$1" -y "$2" \
-		"exec bash --norc --noprofile" || return 1
+		"exec bash --noprofile --rcfile $dir/rc" || return 1
 	tm set-option -g window-size manual >/dev/null 2>&1
 	tm resize-window -x "$1" -y "$2"
 	await 5 shows '^ready>' || return 1

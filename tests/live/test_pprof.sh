@@ -35,7 +35,7 @@ threads_agree() { # OUT
 	awk '$1 == "Modules" { on = 0 } on && $5 ~ /^[0-9]+$/ { print $3, $5 }
 		$1 == "SELF%" && $4 == "PID" { on = 1 }' "$dir/$1.report" | LC_ALL=C sort >"$dir/ours"
 	pprof "$1" -tags | awk '/^ *[a-z_]+: Total/ { on = $1 == "thread_id:"; next }
-		on && NF { print $1, $NF }' | LC_ALL=C sort >"$dir/theirs"
+		on && NF { sub(/\.0$/, "", $1); print $1, $NF }' | LC_ALL=C sort >"$dir/theirs"
 	[ -s "$dir/ours" ] && diff "$dir/ours" "$dir/theirs"
 }
 

@@ -15,6 +15,21 @@ run() { # SAMPLER PROGRAM SECONDS EXTRA...
 	return $rc
 }
 
+run_alternate() { # SAMPLER
+	start sigstack 7 alternate
+	sleep 0.3
+	profile sigstack --sampler "$1" --duration 4 -p "$target"
+	local rc=$?
+	stop
+	return $rc
+}
+
+# No stack ends anywhere else than in ROOT or visibly cut.
+all_rooted() { # OUT ROOT
+	awk -v root="$(csv "$1" "$2" total_percent)" -v cut="$(csv "$1" "[truncated]" total_percent)" \
+		'BEGIN { print root " % in the root, " cut " % cut"; exit !(root + cut > 98.5) }'
+}
+
 # expect NAME OUT FUNCTION COLUMN TRUTH
 expect() {
 	check "$1" share "$2" "$3" "$4" "$5"
@@ -60,7 +75,10 @@ for s in perf timer; do
 	check "$s: signal handlers are profiled" run $s sigstack 4
 	expect "$s: in_handler has 40 %" sigstack in_handler self_percent 0.4
 	expect "$s: interrupted is on both paths" sigstack interrupted total_percent 0.999 0.01
-	expect "$s: main is the root through the alternate stack" sigstack main total_percent 0.999 0.01
+	expect "$s: main is the root through the signal frame" sigstack main total_percent 0.999 0.01
+	check "$s: a handler on an alternate stack is profiled" run_alternate $s
+	expect "$s: its own share is right" sigstack in_handler self_percent 0.4
+	check "$s: its path reaches main, or hangs under [truncated]" all_rooted sigstack main
 
 	check "$s: a 100 KiB stack is profiled" run $s deepstack 6
 	expect "$s: bottom has 50 %" deepstack bottom self_percent 0.5

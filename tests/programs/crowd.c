@@ -20,7 +20,7 @@ static NOINLINE void busy_work(void)
 static NOINLINE void idle_wait(void)
 {
 	while (WALL_NS() < end)
-		usleep(500000);
+		usleep((useconds_t)((end - WALL_NS()) / 1000 + 1000));
 }
 
 static void *member(void *arg)

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 {
 	static char stack[65536];
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = argc > 2 ? SA_ONSTACK : 0};
 	sigemptyset(&sa.sa_mask);
 	if (sigaltstack(&alternate, NULL) || sigaction(SIGUSR1, &sa, NULL))
 		return 1;

@@ -113,19 +113,21 @@ static void test_csv(void **state)
 	struct made m;
 	made_init(&m);
 	char *text = made_export(&m, FORMAT_CSV, NULL, NULL);
-	static const char header[] = "function,module,space,self_percent,self_margin,total_percent,"
-				     "total_margin,self_samples,total_samples,self_cpu-clock_ns,"
-				     "total_cpu-clock_ns,confidence,file,line\n";
+	static const char header[] = "function,module,self_percent,self_margin,total_percent,"
+				     "self_samples,total_samples,total_margin,self_cpu-clock_ns,"
+				     "total_cpu-clock_ns,confidence,space,file,line\n";
 	assert_memory_equal(text, header, sizeof header - 1);
 	/* 60 of 100: √(0.6·0.4/100)·1.96 = 9.60 % */
-	assert_holds(text, "\ninner(int),prog,user,60.0000,9.6018,60.0000,9.6018,60,60,60000000,"
-			   "60000000,ok,/src/prog.cc,10\n");
-	assert_holds(text, "\n\"ev\"\"il;\\name\\x0a\\xff\\x01 <T>::f(int)\",prog,user,25.0000,");
-	assert_holds(text, "\nprog+0x9000,prog,user,3.0000,");
-	assert_holds(text, ",3,3,3000000,3000000,unranked,,\n");
-	assert_holds(text, "\nrec,prog,user,10.0000,");
-	assert_holds(text, ",10,10,10000000,10000000,low,/src/prog.cc,10\n");
-	assert_holds(text, "\nkernel_fn,[kernel],kernel,2.0000,");
+	assert_holds(text,
+		     "\ninner(int),prog,60.0000,9.6018,60.0000,60,60,9.6018,60000000,60000000,"
+		     "ok,user,/src/prog.cc,10\n");
+	assert_holds(text, "\n\"ev\"\"il;\\name\\x0a\\xff\\x01 <T>::f(int)\",prog,25.0000,");
+	assert_holds(text, "\nprog+0x9000,prog,3.0000,");
+	assert_holds(text, "3000000,3000000,unranked,user,,\n");
+	assert_holds(text, "\nrec,prog,10.0000,");
+	assert_holds(text, "10000000,10000000,low,user,/src/prog.cc,10\n");
+	assert_holds(text, "\nkernel_fn,[kernel],2.0000,");
+	assert_holds(text, ",unranked,kernel,");
 	free(text);
 	made_fini(&m);
 }

@@ -202,8 +202,10 @@ static void test_bottom_up(void **state)
 	assert_int_equal(a->rows[0].depth, 0);
 	assert_true(fabs(a->rows[0].total - 0.7) < 1e-9);
 	assert_int_equal(a->nrows, 3);
-	assert_string_equal(a->rows[1].name, "work ▸ main ▸ start");
-	assert_string_equal(a->rows[2].name, "job ▸ clone");
+	assert_string_equal(a->rows[1].name, "work ◂ main ◂ start");
+	assert_string_equal(a->rows[2].name, "job ◂ clone");
+	assert_int_equal(a->rows[2].go.kind, ROW_FUNCTION); /* to the nearest caller */
+	assert_int_equal(a->rows[2].go.a, function("job").a);
 	assert_true(fabs(a->rows[2].total - 0.3) < 1e-9);
 	answer_unref(a);
 }

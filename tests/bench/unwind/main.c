@@ -135,11 +135,13 @@ static enum difference classify(struct bench *b, const struct stack_sample *s,
 	*ret_at = at;
 	if (at == own->n && at == other->n)
 		return DIFF_NONE;
-	if (at == own->n && own->end)
+	const struct cache_entry *e = entry_at(b->u, space, generation, own->pcs[own->n - 1],
+					       own->n > 1 ? HOW_RETURN : HOW_EXACT);
+	if (at == own->n && (own->end || (e && e->row.cfa == ROW_SWITCH)))
 		return DIFF_ROOT;
 	if (at == other->n)
 		return DIFF_STOPS;
-	const struct cache_entry *e = entry_at(b->u, space, generation, own->pcs[0], HOW_EXACT);
+	e = entry_at(b->u, space, generation, own->pcs[0], HOW_EXACT);
 	if (at > 0 && e && e->row.flags & ROW_GUESSED)
 		return DIFF_PROLOGUE;
 	if (!entry_at(b->u, space, generation, other->pcs[at], HOW_RETURN))

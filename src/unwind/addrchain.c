@@ -1,10 +1,10 @@
 /*
- * chain: turns chains of addresses into frames, and judges whether they are whole.
+ * addrchain: turns chains of addresses into frames, and judges whether they are whole.
  *
  * The first address is where the thread is, the others are return addresses. Owned by the source
  * thread.
  */
-#include "unwind/chain.h"
+#include "unwind/addrchain.h"
 
 #include "unwind/root.h"
 

@@ -1,8 +1,8 @@
 /*
- * chain: stacks that arrive as addresses: the kernel's walk along frame pointers, or LBR.
+ * addrchain: stacks that arrive as addresses: the kernel's walk along frame pointers, or LBR.
  */
-#ifndef ALTPTTOP_CHAIN_H
-#define ALTPTTOP_CHAIN_H
+#ifndef ALTPTTOP_ADDRCHAIN_H
+#define ALTPTTOP_ADDRCHAIN_H
 
 #include "unwind/inner.h"
 

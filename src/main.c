@@ -1,0 +1,66 @@
+/*
+ * main: parse, wire, run, exit status.
+ *
+ * 0 done; 1 failed while running; 2 usage, permission, no such target. All wiring is in src/app/.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/config.h"
+#include "app/crash.h"
+#include "app/demo.h"
+#include "app/launch.h"
+#include "app/options.h"
+#include "app/signals.h"
+
+static int finish_output(void)
+{
+	return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}
+
+static int act(struct options *o)
+{
+	crash_init();
+	signals_init();
+	switch (o->action) {
+	case ACTION_HELP: options_help(stdout); return finish_output();
+	case ACTION_VERSION: puts("altpttop " ALTPTTOP_VERSION); return finish_output();
+	case ACTION_COMPLETION:
+		if (!strcmp(o->action_arg, "zsh"))
+			options_completion_zsh(stdout);
+		else
+			options_completion_bash(stdout);
+		return finish_output();
+	case ACTION_DOCTOR: return session_doctor(o);
+	default: return session_run(o, options_batch(o, isatty(STDOUT_FILENO)));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct err err = {0}, config_err = {0};
+	int status = 2;
+
+	setlocale(LC_CTYPE, "");
+	options_init(&o);
+	int bad_config = config_load_default(&o, &config_err);
+	int rc = options_parse(&o, argc, argv, &err);
+	bool asks_itself = o.action == ACTION_HELP || o.action == ACTION_VERSION;
+	if (!rc && bad_config && !asks_itself) {
+		rc = bad_config;
+		err = config_err;
+	}
+	if (!rc)
+		rc = options_check(&o, &err);
+	if (rc)
+		fprintf(stderr, "altpttop: %s\n", err.msg);
+	else if (o.action == ACTION_DEMO)
+		status = demo_workload(); /* with the signals of any program */
+	else
+		status = act(&o);
+	options_fini(&o);
+	return status;
+}

@@ -1,0 +1,88 @@
+#!/bin/bash
+# Batch mode: what goes where, how long it takes, how it ends.
+cd "$(dirname "$0")/../.." && . tests/live/live.sh
+
+start shares 300
+mine=$target
+
+batch() { # ARG...: sets status; output in $dir/out and $dir/err, seconds in took
+	local begin=$EPOCHREALTIME
+	timeout 30 "$ALTPTTOP" --batch "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	took=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
+	cat "$dir/err"
+	[ $status -lt 124 ]
+}
+
+check "a report" eval 'batch --duration 1 -p $mine; [ $status = 0 ] && grep -q alpha "$dir/out"'
+check "takes as long as it was told" between 0.9 "$took" 2.0
+check "-n and -d tell a duration too" eval 'batch -n 4 -d 0.2 -p $mine; [ $status = 0 ]'
+check "of their product" between 0.7 "$took" 1.8
+window() { # LOW HIGH: seconds that the report covers
+	between "$1" "$(awk '$1 == "window" { print $2 }' "$dir/out")" "$2"
+}
+check "--delay and --tail" eval 'batch --delay 1 --tail 0.5 --duration 2.5 -p $mine; [ $status = 0 ]'
+check "are left out of the report" window 0.9 1.1
+check "and are part of the duration" between 2.4 "$took" 4.5
+check "output that is no terminal means batch" eval '
+	timeout 10 "$ALTPTTOP" --duration 0.5 -p $mine >"$dir/out" 2>"$dir/err" </dev/null; grep -q alpha "$dir/out"'
+check "one thread alone" eval 'batch --duration 0.5 -t $mine; [ $status = 0 ] && grep -q alpha "$dir/out"'
+
+header() {
+	head -n 1 "$dir/$1" | grep -q '^function,module,self_percent,self_margin,total_percent,self_samples,total_samples,'
+}
+check "a CSV snapshot" eval 'batch --duration 0.5 -o "$dir/a.csv" -p $mine; [ $status = 0 ]'
+check "has the columns that are promised" header a.csv
+for suffix in pb.gz folded json csv txt; do
+	check "a .$suffix snapshot" eval 'batch --duration 0.4 -o "$dir/b.$suffix" -p $mine; [ $status = 0 ] && [ -s "$dir/b.$suffix" ]'
+done
+check "folded stacks end in a count" eval '! grep -vqE " [0-9]+$" "$dir/b.folded" && grep -q "main;round_of;alpha" "$dir/b.folded"'
+check "an old snapshot is replaced whole" eval '
+	yes | head -c 1000000 >"$dir/b.csv"; batch --duration 0.4 -o "$dir/b.csv" -p $mine
+	[ $status = 0 ] && header b.csv && ! grep -q "^y$" "$dir/b.csv"'
+check "--format wins over the suffix" eval 'batch --duration 0.4 --format folded -o "$dir/c.bin" -p $mine
+	[ $status = 0 ] && grep -q "main;" "$dir/c.bin"'
+
+interrupted() { # SIGNAL
+	rm -f "$dir/i.csv"
+	"$ALTPTTOP" --batch --duration 20 -o "$dir/i.csv" -p $mine >"$dir/out" 2>"$dir/err" &
+	local pid=$!
+	sleep 1.2
+	kill -"$1" $pid
+	wait $pid
+	status=$?
+	cat "$dir/err"
+	grep -q alpha "$dir/out" && header i.csv
+}
+check "Ctrl-C writes the report and the snapshot" interrupted INT
+
+command_runs() {
+	timeout 30 "$ALTPTTOP" --batch --duration 20 -- "$PROGRAMS/shares" 1 >"$dir/out" 2>"$dir/err"
+	status=$?
+	cat "$dir/err"
+	[ $status = 0 ] && grep -q alpha "$dir/out" && grep -q 'cpu.alpha' "$dir/err" && ! grep -q 'cpu.alpha' "$dir/out"
+}
+check "a command's output goes to standard error, its end is the end" command_runs
+check "a target that ends keeps its profile" eval '
+	start shares 1.5; batch --duration 20 -p $target; [ $status = 0 ] && grep -q alpha "$dir/out"'
+check "and ends the run" between 0.5 "$took" 4
+check "a target gone before any sample is status 1" eval 'batch --duration 5 -- true; [ $status = 1 ] || [ $status = 0 ]'
+check "-K hides the kernel" eval 'batch -K --duration 1 -o "$dir/k.csv" -p $mine; [ $status = 0 ] && ! grep -q "\[kernel\]" "$dir/k.csv"'
+check "-U hides the user" eval 'batch -U --duration 1 -o "$dir/u.csv" -p $mine; [ $status != 2 ] && ! grep -q "^alpha" "$dir/u.csv"'
+check "the profiler never counts itself" eval '! grep -q altpttop "$dir/a.csv"'
+check "help on standard output" eval '"$ALTPTTOP" --help >"$dir/out" && grep -q -- "--duration" "$dir/out"'
+check "the version" eval '"$ALTPTTOP" --version | grep -qE "^altpttop [0-9]+\.[0-9]+"'
+for shell in bash zsh; do
+	file=completions/$([ $shell = bash ] && echo altpttop.bash || echo _altpttop)
+	check "$file is what the option table gives" eval '"$ALTPTTOP" --print-completion $shell | cmp - $file'
+done
+man_page() {
+	local o bad=0
+	for o in $("$ALTPTTOP" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+		sed 's/Fl -/--/g; s/\\-/-/g' altpttop.1 | grep -qF -- "$o" || { echo "$o is missing"; bad=1; }
+	done
+	return $bad
+}
+check "the man page names every option" man_page
+check "the target goes on" kill -0 "$mine"
+done_testing

@@ -1,0 +1,120 @@
+#!/bin/bash
+# What is refused, each tried for real: one sentence with the cause and what to do, the right exit
+# status, and the best that still works instead.
+cd "$(dirname "$0")/../.." && . tests/live/live.sh
+
+start shares 300
+mine=$target
+
+# run COMMAND...: status and messages of one run, kept for the checks that follow.
+run() {
+	timeout 30 "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	cat "$dir/err"
+	[ $status -lt 124 ]
+}
+
+# refused PATTERN: status 2, one line that fits on standard error, nothing on standard output.
+refused() {
+	[ "$status" = 2 ] || { echo "status $status"; return 1; }
+	[ "$(wc -l <"$dir/err")" = 1 ] || { echo "not one line"; return 1; }
+	[ ! -s "$dir/out" ] || { echo "something on standard output"; return 1; }
+	grep -qiE -- "$1" "$dir/err"
+}
+
+run_refused() { # PATTERN ARG...
+	run "$ALTPTTOP" --batch --duration 0.3 "${@:2}"
+	refused "$1"
+}
+
+refuse() { # NAME PATTERN ARG...
+	local name=$1 pattern=$2
+	shift 2
+	check "$name" run_refused "$pattern" "$@"
+}
+
+refuse "a process that does not exist" "no (such )?process|does not exist" -p 4194303
+refuse "a thread that does not exist" "no (such )?thread|does not exist" -t 4194303
+refuse "no number for a process" "-p" -p shares
+refuse "an option that does not exist" "no option|unknown" --frobnicate
+refuse "no target at all" "what to watch|-p|COMMAND"
+refuse "two targets that contradict" "together" -p "$mine" -- true
+refuse "a rate above 10,000" "10,?000" -F 20000 -p "$mine"
+refuse "a rate of nothing" "-F" -F 0 -p "$mine"
+refuse "a command that does not exist" "no-such-command" -- no-such-command
+refuse "a command that may not be run" "ermission" -- /etc/passwd
+refuse "a recording that does not exist" "no such file" -i "$dir/none"
+check "itself" eval 'run sh -c "exec $ALTPTTOP --batch --duration 0.3 -p \$\$"; refused "itself"'
+
+# A zombie: its parent does not wait.
+sh -c 'sleep 0.1 & echo $! >"'"$dir"'/zombie"; exec sleep 100' &
+started+=($!)
+await 5 test -s "$dir/zombie"
+sleep 0.4
+refuse "a zombie" "zombie|has ended|exited" -p "$(cat "$dir/zombie")"
+
+kernel_thread() {
+	run "$ALTPTTOP" --batch --duration 0.5 -p 2
+	[ "$status" = 0 ] || [ "$status" = 1 ] || refused "kernel thread"
+}
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+	check "a kernel thread is watched, or refused by name" kernel_thread
+else
+	skip "a kernel thread" "no kernel threads are to be seen here"
+fi
+
+# The best that still works, named.
+works_with() { # PATTERN-OF-SAMPLER
+	[ "$status" = 0 ] || { echo "status $status"; return 1; }
+	grep -qE "^sampler +.*($1)" "$dir/out" || { grep '^sampler' "$dir/out"; return 1; }
+	grep -q alpha "$dir/out"
+}
+check "without perf_event_open (EPERM) the timer sampler works" eval '
+	run "$PROGRAMS/noperf" "$ALTPTTOP" --batch --duration 1 -p $mine; works_with timer'
+check "and says why" grep -qiE 'perf_event_open|seccomp|refused|Operation not permitted' "$dir/err" "$dir/out"
+check "without perf_event_open (ENOSYS) the timer sampler works" eval '
+	NOPERF_ERRNO=38 run "$PROGRAMS/noperf" "$ALTPTTOP" --batch --duration 1 -p $mine; works_with timer'
+check "perf asked for by name and refused: one sentence" eval '
+	run "$PROGRAMS/noperf" "$ALTPTTOP" --batch --sampler perf --duration 1 -p $mine
+	refused "perf_event_open|perf"'
+check "neither perf nor ptrace: one sentence" eval '
+	NOPERF_PTRACE=1 run "$PROGRAMS/noperf" "$ALTPTTOP" --batch --duration 1 -p $mine; refused "."'
+
+check "ulimit -n 64 still works" eval '
+	(ulimit -n 64; run "$ALTPTTOP" --batch --duration 1 -p $mine; echo $status >$dir/status)
+	status=$(cat $dir/status); works_with .'
+
+if [ "$(id -u)" = 0 ]; then
+	# Another person: may run the program, may not look at ours.
+	chmod 755 "$dir"
+	cp "$ALTPTTOP" "$PROGRAMS/shares" "$PROGRAMS/noperf" "$dir/" && chmod 755 "$dir"/*
+	other="env HOME=$dir setpriv --reuid 65534 --regid 65534 --clear-groups"
+	$other "$dir/shares" 200 >/dev/null &
+	theirs=$!
+	started+=($theirs)
+	sleep 0.3
+	check "somebody else's process" eval 'run $other "$dir/altpttop" --batch --duration 0.3 -p $mine
+		refused "ermi|owner|belongs|root"'
+	check "without privilege one's own process is watched" eval '
+		run $other "$dir/altpttop" --batch --duration 1 -p $theirs; works_with .'
+	check "in a small memlock too" eval '
+		(ulimit -l 64; run $other "$dir/altpttop" --batch --duration 1 -p $theirs
+			echo $status >$dir/status)
+		status=$(cat $dir/status); works_with .'
+	check "and with nothing but ptrace" eval '
+		run $other "$dir/noperf" "$dir/altpttop" --batch --duration 1 -p $theirs; works_with timer'
+	check "an output where one may not write" eval '
+		run $other "$dir/altpttop" --batch --duration 0.3 -o /etc/x.csv -p $theirs
+		[ $status != 0 ] && grep -q "ermission denied" "$dir/err"'
+else
+	skip "other people's processes" "only root can be somebody else"
+fi
+
+check "a full disk is a sentence, the report is printed" eval '
+	run "$ALTPTTOP" --batch --duration 0.5 --format csv -o /dev/full -p $mine
+	[ $status = 1 ] && grep -q "No space left" "$dir/err" && grep -q alpha "$dir/out"'
+check "the doctor answers" eval 'run "$ALTPTTOP" --doctor; [ $status = 0 ] && grep -q perf_event_paranoid "$dir/out"'
+check "the doctor answers without perf" eval '
+	run "$PROGRAMS/noperf" "$ALTPTTOP" --doctor; [ $status = 0 ] && grep -qi "not permitted\|refused\|seccomp" "$dir/out"'
+check "the watched program goes on" kill -0 "$mine"
+done_testing

@@ -47,9 +47,6 @@ static void gather(struct balances *b, const struct profile *p, const struct tab
 		bool account = c->flags == CELL_ACCOUNT && c->event == ACCOUNT_UNSAMPLED;
 		if (!account && (c->event != event || c->flags))
 			continue;
-		/* A process's account holds its threads'; their samples are booked to it alone. */
-		if (account && tables_task_get(t, c->task)->tid)
-			continue;
 		/* Cells of one thread often follow each other. */
 		if (!last || c->task != last_task || last_len != b->len) {
 			last = balance_of(b, tables_task_get(t, c->task)->pid);

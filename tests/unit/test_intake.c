@@ -1,0 +1,312 @@
+/* intake, lives, output: whose life an observation belongs to, queueing, losses, repeated stacks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/intake.h"
+#include "engine/output.h"
+#include "engine/record.h"
+#include "script_source.h"
+
+#define MS 1000000ull
+#define S  1000000000ull
+
+struct bed {
+	struct tables *t;
+	struct shared shared;
+	struct spsc *ring;
+	struct mailbox *says;
+	struct intake *in;
+	const struct sink *sink;
+};
+
+static void up(struct bed *b, size_t ring_bytes)
+{
+	b->t = tables_new();
+	assert_int_equal(shared_init(&b->shared), 0);
+	b->ring = spsc_new(ring_bytes);
+	b->says = mailbox_new(SAY_BYTES, 4);
+	/* Live, so that a full queue drops; the made-up pids are nowhere in /proc. */
+	struct intake_config config = {.tables = b->t,
+				       .shared = &b->shared,
+				       .ring = b->ring,
+				       .says = b->says,
+				       .live = true};
+	b->in = intake_new(&config);
+	assert_non_null(b->in);
+	b->sink = intake_sink(b->in);
+	struct event_desc d = {.name = "cpu-clock", .sampled = true};
+	b->sink->ops->event(b->sink->ctx, 0, &d);
+}
+
+static void down(struct bed *b)
+{
+	intake_free(b->in);
+	mailbox_free(b->says);
+	spsc_free(b->ring);
+	shared_fini(&b->shared);
+	tables_free(b->t);
+}
+
+#define PID 999999937 /* above any pid_max */
+
+static void sample(struct bed *b, uint64_t time_ns, pid_t tid, frame_id frame)
+{
+	struct raw_sample raw = {
+		.time_ns = time_ns, .pid = PID, .tid = tid, .frames = &frame, .nframes = 1};
+	b->sink->ops->sample(b->sink->ctx, &raw);
+}
+
+static void task_event(struct bed *b, void (*tell)(void *, const struct raw_task *),
+		       uint64_t time_ns, pid_t pid, pid_t tid, const char *comm)
+{
+	struct raw_task t = {
+		.time_ns = time_ns, .pid = pid, .tid = tid, .ppid = PID, .ptid = PID, .comm = comm};
+	tell(b->sink->ctx, &t);
+}
+
+/* The next sample in the queue; it stays until the call after. */
+static const struct sample *next(struct bed *b)
+{
+	static struct {
+		struct sample s;
+		char rest[4096];
+	} copy;
+	size_t len;
+	const struct record_head *head = spsc_peek(b->ring, &len);
+	if (!head)
+		return NULL;
+	assert_int_equal(head->kind, RECORD_SAMPLE);
+	assert_true(head->bytes <= sizeof copy);
+	memcpy(&copy, head + 1, head->bytes);
+	spsc_release(b->ring);
+	return &copy.s;
+}
+
+static void test_lives(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 20);
+	const struct sink_ops *o = b.sink->ops;
+	frame_id f = script_frame(b.t, "f", 1);
+	sample(&b, 1 * S, PID, f);
+	sample(&b, 1 * S + 1, PID, f);
+	task_id first = next(&b)->task, process = next(&b)->process;
+	assert_int_equal(tables_task_get(b.t, first)->tid, PID);
+	assert_int_equal(tables_task_get(b.t, process)->tid, 0);
+	assert_int_equal(tables_task_get(b.t, process)->pid, PID);
+
+	/* A thread is born, renamed, ends; its tid comes again as another. */
+	task_event(&b, o->comm, 1 * S + 2, PID, PID, "server");
+	task_event(&b, o->fork, 1 * S + 3, PID, PID + 1, NULL);
+	sample(&b, 1 * S + 4, PID + 1, f);
+	task_id thread = next(&b)->task;
+	assert_int_not_equal(thread, first);
+	assert_string_equal(tables_text(b.t, tables_task_get(b.t, thread)->comm), "server");
+	task_event(&b, o->comm, 1 * S + 5, PID, PID + 1, "worker");
+	assert_string_equal(tables_text(b.t, tables_task_get(b.t, thread)->comm), "worker");
+	assert_string_equal(tables_text(b.t, tables_task_get(b.t, process)->comm), "server");
+	task_event(&b, o->exit, 1 * S + 6, PID, PID + 1, NULL);
+	assert_int_equal(tables_task_get(b.t, thread)->gone_ns, 1 * S + 6);
+	/* Taken before it ended, delivered after: still the same life. */
+	sample(&b, 1 * S + 7, PID + 1, f);
+	assert_int_equal(next(&b)->task, thread);
+	task_event(&b, o->fork, 1 * S + 8, PID, PID + 1, NULL);
+	sample(&b, 1 * S + 9, PID + 1, f);
+	task_id reborn = next(&b)->task;
+	assert_int_not_equal(reborn, thread);
+	assert_string_equal(tables_text(b.t, tables_task_get(b.t, thread)->comm), "worker");
+	down(&b);
+}
+
+static void test_tid_in_another_process(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 20);
+	frame_id f = script_frame(b.t, "f", 1);
+	sample(&b, 1 * S, PID + 5, f);
+	task_id one = next(&b)->task;
+	struct raw_sample raw = {
+		.time_ns = 2 * S, .pid = PID + 9, .tid = PID + 5, .frames = &f, .nframes = 1};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	const struct sample *s = next(&b);
+	assert_int_not_equal(s->task, one);
+	assert_int_equal(tables_task_get(b.t, s->process)->pid, PID + 9);
+	down(&b);
+}
+
+/* Threads that live a millisecond: told apart up to a limit, then their process stands for them. */
+static void test_turnover(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 20);
+	const struct sink_ops *o = b.sink->ops;
+	frame_id f = script_frame(b.t, "f", 1);
+	uint64_t now = S;
+	task_id last = 0, process = 0;
+	size_t half = 0;
+	for (unsigned i = 0; i < LIVES_MAX + 100; i++) {
+		pid_t tid = PID + 1 + (pid_t)(i % 30000);
+		task_event(&b, o->fork, now, PID, tid, NULL);
+		sample(&b, now + 1, tid, f);
+		const struct sample *s = next(&b);
+		last = s->task;
+		process = s->process;
+		task_event(&b, o->exit, now + 2, PID, tid, NULL);
+		now += MS;
+		if (i == LIVES_MAX / 2)
+			half = b.shared.intake_bytes;
+	}
+	assert_int_equal(last, process);
+	assert_in_range(tables_task_count(b.t), LIVES_MAX, LIVES_MAX + 10);
+	assert_true(half > 0 && b.shared.intake_bytes <= half + (64 << 10));
+	down(&b);
+}
+
+static void test_full_queue(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 4096);
+	frame_id f = script_frame(b.t, "f", 1);
+	unsigned got = 0;
+	for (unsigned i = 0; i < 1000; i++)
+		sample(&b, S + i, PID, f);
+	while (next(&b))
+		got++;
+	assert_true(got > 10 && got < 1000);
+	assert_int_equal(b.shared.loss[LOSS_QUEUE], 1000 - got);
+	down(&b);
+}
+
+static void test_unknown_event(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 16);
+	frame_id f = script_frame(b.t, "f", 1);
+	struct raw_sample raw = {.event = 3, .pid = PID, .tid = PID, .frames = &f, .nframes = 1};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw.event = 60000;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	assert_null(next(&b));
+	assert_int_equal(b.shared.loss[LOSS_UNKNOWN_ID], 2);
+	down(&b);
+}
+
+static void test_repeated(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 16);
+	frame_id f = script_frame(b.t, "f", 1);
+	sample(&b, S, PID, f);
+	next(&b);
+	struct raw_sample raw = {.time_ns = S + MS,
+				 .pid = PID,
+				 .tid = PID,
+				 .weight = 5,
+				 .flags = SAMPLE_REPEATED | SAMPLE_BLOCKED};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	const struct sample *s = next(&b);
+	assert_int_equal(s->nframes, 1);
+	assert_int_equal(sample_frames(s)[0], f);
+	assert_int_equal(s->weight, 5);
+	down(&b);
+}
+
+static void test_values_travel(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 16);
+	frame_id f[] = {script_frame(b.t, "f", 1), script_frame(b.t, "g", 2)};
+	struct sample_value v[] = {{.event = 1, .count = 77, .running = 1},
+				   {.event = 2, .count = 88, .running = 0.5f}};
+	struct raw_sample raw = {.time_ns = S,
+				 .pid = PID,
+				 .tid = PID,
+				 .frames = f,
+				 .nframes = 2,
+				 .values = v,
+				 .nvalues = 2,
+				 .hits = 3};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	const struct sample *s = next(&b);
+	assert_int_equal(s->nvalues, 2);
+	assert_int_equal(sample_values(s)[1].count, 88);
+	assert_int_equal(sample_frames(s)[0], f[0]);
+	assert_int_equal(sample_frames(s)[1], f[1]);
+	assert_int_equal(s->hits, 3);
+	down(&b);
+}
+
+static void test_say_and_progress(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	char text[SAY_BYTES], longer[2 * SAY_BYTES];
+	up(&b, 1 << 16);
+	memset(longer, 'x', sizeof longer);
+	longer[sizeof longer - 1] = '\0';
+	b.sink->ops->say(b.sink->ctx, longer);
+	for (int i = 0; i < 10; i++) /* more than fit: dropped, not waited for */
+		b.sink->ops->say(b.sink->ctx, "more");
+	assert_true(mailbox_take(b.says, text));
+	assert_int_equal(strlen(text), SAY_BYTES - 1);
+	assert_true(b.sink->ops->progress(b.sink->ctx, 5, 10));
+	assert_int_equal(b.shared.progress_done, 5);
+	b.shared.cancelled = true;
+	assert_false(b.sink->ops->progress(b.sink->ctx, 6, 10));
+	down(&b);
+}
+
+static void test_output(void **state)
+{
+	(void)state;
+	struct output o;
+	char line[64];
+	assert_int_equal(output_init(&o), 0);
+	for (int i = 0; i < 100000; i++) {
+		int n = snprintf(line, sizeof line, "line %d\n", i);
+		output_add(&o, line, (size_t)n);
+	}
+	assert_true(o.used <= OUTPUT_BYTES);
+	uint64_t kept = 0;
+	const char *last = o.text;
+	for (size_t i = 0; i < o.used; i += strlen(o.text + i) + 1) {
+		last = o.text + i;
+		kept++;
+	}
+	assert_string_equal(last, "line 99999");
+	assert_int_equal(kept + o.dropped, 100000);
+	assert_true(strncmp(o.text, "line ", 5) == 0);
+	/* No newline in sight: broken into pieces, never beyond the buffer. */
+	for (int i = 0; i < 1000000; i++)
+		output_add(&o, "y", 1);
+	assert_true(o.used <= OUTPUT_BYTES && o.partial <= OUTPUT_LINE);
+	output_fini(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lives),         cmocka_unit_test(test_tid_in_another_process),
+		cmocka_unit_test(test_turnover),      cmocka_unit_test(test_full_queue),
+		cmocka_unit_test(test_unknown_event), cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_values_travel), cmocka_unit_test(test_say_and_progress),
+		cmocka_unit_test(test_output),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

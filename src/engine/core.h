@@ -107,7 +107,7 @@ struct engine {
 	struct ask *ask; /* the query in force */
 	struct pace pace;
 	bool dirty; /* something came since the last answer */
-	bool said_finished;
+	bool said_finished, said_full;
 	uint32_t interval_ms;
 	uint64_t rest_until_ns; /* the ring is left alone so that samples come in batches */
 	uint64_t start_ns;

@@ -104,6 +104,20 @@ static void take_record(struct engine *e, const struct record_head *head)
 	}
 }
 
+static void say_when_full(struct engine *e)
+{
+	const struct profile *p = &e->profile;
+	if (e->said_full || !(p->pruned || p->overflowed || p->overflowed_paths))
+		return;
+	e->said_full = true;
+	size_t cap = e->setup.history_bytes ? e->setup.history_bytes : PROFILE_BYTES;
+	engine_tell(
+		e, NOTICE_WARN,
+		"the memory for call paths (%zu MiB) is full: rare paths are shortened, what is "
+		"left out is [overflow]",
+		cap >> 20);
+}
+
 bool engine_drain(struct engine *e, uint64_t budget_ns)
 {
 	uint64_t until = clock_mono_ns() + budget_ns;
@@ -123,6 +137,7 @@ bool engine_drain(struct engine *e, uint64_t budget_ns)
 			break;
 	}
 	learn_losses(e);
+	say_when_full(e);
 	if (taken)
 		shared_made_room(&e->shared);
 	return head != NULL;

@@ -197,6 +197,26 @@ int history_push(struct history *h, uint64_t start_ns, uint64_t end_ns, struct c
 	return 0;
 }
 
+int history_replace(struct history *h, uint32_t i, struct cells *cells)
+{
+	struct bucket *old = h->buckets[i];
+	struct bucket *b = bucket_new(cells, old->level, old->start_ns, old->end_ns);
+	if (!b)
+		return -ENOMEM;
+	b->tally = old->tally;
+	h->bytes += bucket_bytes(b) - bucket_bytes(old);
+	h->buckets[i] = b;
+	free(old);
+	return 0;
+}
+
+void history_forget(struct history *h, uint64_t now_ns)
+{
+	while (h->len)
+		drop_front(h);
+	h->forgotten_ns = now_ns;
+}
+
 uint32_t history_first(const struct history *h, uint64_t from_ns)
 {
 	uint32_t lo = 0, hi = h->len;

@@ -57,6 +57,11 @@ void history_fini(struct history *h);
 int history_push(struct history *h, uint64_t start_ns, uint64_t end_ns, struct cells *cells,
 		 const struct tally *t);
 
+/* Put @cells in the place of what bucket @i holds. Sorts @cells. */
+int history_replace(struct history *h, uint32_t i, struct cells *cells);
+/* Drop everything: nothing before @now_ns is held any more. */
+void history_forget(struct history *h, uint64_t now_ns);
+
 /* First bucket that belongs to a window from @from_ns (by its middle), len when none does. */
 uint32_t history_first(const struct history *h, uint64_t from_ns);
 

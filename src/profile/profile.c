@@ -2,17 +2,21 @@
  * profile: intake of finished samples and accounts, the totals, the mark.
  *
  * Engine thread. A sample costs one trie insertion and one look-up in the open table; totals and
- * history are paid once per bucket. What the caps refuse goes to visible places: first a cell loses
- * its thread, then its node.
+ * history are paid once per bucket. At the caps rare paths are shortened (prune.h); what is refused
+ * even then goes to visible places: first a cell loses its thread, then its node.
  */
 #include "profile/profile.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "profile/prune.h"
+
 #define TIME_MAX       (1ull << 62)
 #define OPEN_CELLS_MAX (1u << 16) /* recordings without times close by size */
 #define SPARE_CELLS    256        /* room kept for cells without thread or node */
+#define PRUNE_SHARE    4096       /* bytes of cap a sample between two prunings, at least … */
+#define PRUNE_AGAIN    1000000    /* … and samples after one that gained nothing */
 
 int profile_init(struct profile *p, size_t cap_bytes)
 {
@@ -62,8 +66,20 @@ static void total_add(struct profile *p, struct cells *to, const struct cell *c)
 		p->overflowed++;
 }
 
+/* Shorten rare paths; when that gains nothing it is not tried again soon. True: there is room. */
+static bool make_room(struct profile *p)
+{
+	if (p->added < p->prune_after)
+		return false;
+	bool made = profile_prune(p, totals_full(p, &p->since)) == 0;
+	p->prune_after = p->added + (made ? p->trie.cap_bytes / PRUNE_SHARE : PRUNE_AGAIN);
+	return made;
+}
+
 static void close_open(struct profile *p)
 {
+	if (totals_full(p, &p->since))
+		make_room(p);
 	for (uint32_t i = 0; i < p->open.len; i++)
 		total_add(p, &p->since, &p->open.data[i]);
 	tally_add(&p->since_tally, &p->open_tally);
@@ -127,7 +143,12 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 {
 	advance(p, s->time_ns);
 	bool blocked = s->flags & SAMPLE_BLOCKED;
-	struct cell c = {.node = trie_add(&p->trie, frames, s->nframes),
+	node_id node = trie_add(&p->trie, frames, s->nframes);
+	if (node == NODE_OVERFLOW && make_room(p))
+		node = trie_add(&p->trie, frames, s->nframes);
+	p->overflowed_paths += node == NODE_OVERFLOW;
+	p->added++;
+	struct cell c = {.node = node,
 			 .task = s->task,
 			 .event = s->event,
 			 .flags = blocked ? CELL_BLOCKED : 0,

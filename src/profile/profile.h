@@ -28,9 +28,12 @@ struct profile {
 	uint64_t newest_ns; /* time of the newest thing */
 	uint64_t mark_ns;   /* 0: not marked */
 	size_t totals_cap;
-	uint64_t overflowed;    /* cells that lost their thread or their node to the cap */
-	uint64_t events_on_cpu; /* bit by event: its weights are on-CPU time */
+	uint64_t overflowed_paths; /* samples whose path had no room: they are in [overflow] */
+	uint64_t overflowed;       /* cells that lost their thread or their node to the cap */
+	uint64_t events_on_cpu;    /* bit by event: its weights are on-CPU time */
 	enum account_scope scope;
+	uint32_t pruned;             /* times that rare paths were shortened (prune.h) */
+	uint64_t added, prune_after; /* samples; no pruning before so many */
 };
 
 int profile_init(struct profile *p, size_t cap_bytes); /* 0: PROFILE_BYTES; -ENOMEM */

@@ -97,14 +97,14 @@ void trie_fini(struct trie *t)
 	t->nchunks = t->count = 0;
 }
 
-/* NODE_OVERFLOW when there is no room for one more. */
-static node_id child_of(struct trie *t, node_id parent, frame_id frame)
+node_id trie_child(struct trie *t, node_id parent, frame_id frame)
 {
 	uint32_t slot = slot_of(t, parent, frame);
 	if (t->slots[slot])
 		return t->slots[slot];
 	if ((uint64_t)t->count * 5 >= (uint64_t)t->mask * 3) {
-		if (grow_slots(t))
+		/* At the cap the table gets fuller than is good for it. */
+		if (grow_slots(t) && (uint64_t)t->count * 8 >= (uint64_t)t->mask * 7)
 			return NODE_OVERFLOW;
 		slot = slot_of(t, parent, frame);
 	}
@@ -134,10 +134,9 @@ node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 	node_id node = d ? t->path[d - 1].parent : NODE_ROOT;
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
-		node_id child = child_of(t, node, frame);
+		node_id child = trie_child(t, node, frame);
 		if (child == NODE_OVERFLOW) {
 			t->path_len = d;
-			t->overflowed++;
 			return NODE_OVERFLOW;
 		}
 		node = child;

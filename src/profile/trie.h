@@ -34,7 +34,6 @@ struct trie {
 	uint32_t *slots;
 	uint32_t mask;
 	size_t bytes, cap_bytes;
-	uint64_t overflowed; /* paths that went to NODE_OVERFLOW */
 	/* The path added last: the next one most often shares its outer part. */
 	uint32_t path_len;
 	struct trie_node path[TRIE_DEPTH_MAX]; /* .parent is the node of this depth itself */
@@ -45,6 +44,9 @@ void trie_fini(struct trie *t);
 
 /* The node of a path, innermost frame first. An empty path is that of FRAME_UNKNOWN. */
 node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n);
+
+/* The child of @parent in @frame, made if there is room; NODE_OVERFLOW when there is none. */
+node_id trie_child(struct trie *t, node_id parent, frame_id frame);
 
 static inline const struct trie_node *trie_at(const struct trie *t, node_id id)
 {

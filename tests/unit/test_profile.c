@@ -179,6 +179,89 @@ static void test_history_cap(void **state)
 	profile_fini(&p);
 }
 
+struct by_frame {
+	uint64_t self[64], outer[64];
+};
+
+/* Self by innermost frame, and by outermost. */
+static struct by_frame by_frame(const struct profile *p, const struct window *w)
+{
+	struct by_frame sums = {0};
+	struct profile_walk walk = profile_walk(p, w);
+	while (profile_next(&walk)) {
+		const struct cell *c = walk.cell;
+		if (c->flags)
+			continue;
+		node_id n = c->node;
+		frame_id leaf = trie_at(&p->trie, n)->frame;
+		assert_true(leaf < 64);
+		sums.self[leaf] += c->samples;
+		while (trie_at(&p->trie, n)->parent != NODE_ROOT)
+			n = trie_at(&p->trie, n)->parent;
+		assert_true(trie_at(&p->trie, n)->frame < 64);
+		sums.outer[trie_at(&p->trie, n)->frame] += c->samples;
+	}
+	return sums;
+}
+
+/*
+ * Every path is new: rare ones are shortened, and yet who was on top, who was outermost and every
+ * sum stay what they were, in the totals and in the history.
+ */
+static void test_pruning(void **state)
+{
+	(void)state;
+	static struct profile p;
+	struct by_frame truth = {0}, ten = {0};
+	uint64_t n = 0;
+	assert_int_equal(profile_init(&p, 8 << 20), 0);
+	srand(3);
+	while (p.pruned < 5 && n < 2000000) {
+		frame_id f[12];
+		for (int d = 1; d < 11; d++)
+			f[d] = 1000 + (frame_id)(rand() % 4000);
+		f[0] = 10 + (frame_id)rand() % 8;
+		f[11] = 30 + (frame_id)rand() % 4;
+		/* A hot path among them stays as it is. */
+		if (n % 10 == 0)
+			for (frame_id d = 0; d < 12; d++)
+				f[d] = d ? d == 11 ? 40 : 50 + d : 20;
+		struct sample s = {.time_ns = BEGIN_NS + n * MS,
+				   .weight = 2,
+				   .hits = 1,
+				   .task = 1 + n % 3,
+				   .nframes = 12};
+		profile_add(&p, &s, NULL, f);
+		truth.self[f[0]]++;
+		truth.outer[f[11]]++;
+		n++;
+	}
+	assert_int_equal(p.pruned, 5);
+	assert_int_equal(p.overflowed_paths, 0);
+	struct window all = profile_window(&p, 0, 0, p.newest_ns);
+	struct by_frame now = by_frame(&p, &all);
+	assert_memory_equal(now.self, truth.self, sizeof now.self);
+	for (int i = 30; i < 41; i++)
+		assert_int_equal(now.outer[i], truth.outer[i]);
+	assert_int_equal(seen(&p, 0, 0).samples, n);
+	assert_int_equal(seen(&p, 0, 0).weight, 2 * n);
+	struct window w = profile_window(&p, 10 * S, 0, p.newest_ns);
+	ten = by_frame(&p, &w);
+	uint64_t sum = 0;
+	for (int i = 0; i < 64; i++)
+		sum += ten.self[i];
+	assert_in_range(sum, 9900, 10000);
+	/* The hot path: all twelve frames are still there. */
+	node_id hot = trie_add(&p.trie,
+			       (frame_id[]){20, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 40}, 12);
+	struct cell key = {.node = hot, .task = 1};
+	assert_non_null(cells_find(&p.since, &key));
+	for (node_id i = 2; i < p.trie.count; i++)
+		assert_true(trie_at(&p.trie, i)->parent < i);
+	assert_true(profile_bytes(&p) <= 8 << 20);
+	profile_fini(&p);
+}
+
 /* Too many cells: they lose their thread, then their node; the sum stays right. */
 static void test_totals_cap(void **state)
 {
@@ -251,11 +334,11 @@ static void test_quiet_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),       cmocka_unit_test(test_until),
-		cmocka_unit_test(test_mark),          cmocka_unit_test(test_ageing),
-		cmocka_unit_test(test_history_cap),   cmocka_unit_test(test_totals_cap),
-		cmocka_unit_test(test_hostile_times), cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_quiet_target),
+		cmocka_unit_test(test_windows),     cmocka_unit_test(test_until),
+		cmocka_unit_test(test_mark),        cmocka_unit_test(test_ageing),
+		cmocka_unit_test(test_history_cap), cmocka_unit_test(test_totals_cap),
+		cmocka_unit_test(test_pruning),     cmocka_unit_test(test_hostile_times),
+		cmocka_unit_test(test_losses),      cmocka_unit_test(test_quiet_target),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,15 +20,17 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/gate.h"
 #include "base/guard.h"
 #include "keys.h"
 
-#define ESC_WAIT_MS  25
-#define TWICE_NS     400000000ULL
-#define PAIRS_MAX    200
-#define CRASH_STACK  (64 * 1024)
-#define RESTORE_SIZE 256
-#define DEAF_READS   64 /* reads in a row that bring nothing though input was promised */
+#define ESC_WAIT_MS     25
+#define TWICE_NS        400000000ULL
+#define PAIRS_MAX       200
+#define CRASH_STACK     (64 * 1024)
+#define RESTORE_SIZE    256
+#define SUSPEND_WAIT_MS 200 /* for the sampler to let go of the target */
+#define DEAF_READS      64  /* reads in a row that bring nothing though input was promised */
 
 static const int wake_signals[] = {SIGWINCH, SIGTSTP, SIGCONT, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
@@ -379,7 +381,9 @@ void term_suspend(void)
 	endwin();
 	tcsetattr(term.out, TCSANOW, &restore.modes);
 	sigaction(SIGTSTP, &sa, &mine);
+	gate_close(SUSPEND_WAIT_MS);
 	raise(SIGTSTP);
+	gate_open();
 	sigaction(SIGTSTP, &mine, NULL);
 	come_back();
 }

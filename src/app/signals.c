@@ -13,6 +13,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/gate.h"
+
+#define SUSPEND_WAIT_MS 200
+
 static const int requests[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static volatile sig_atomic_t pending;
@@ -30,6 +34,18 @@ static void on_request(int number)
 	errno = saved;
 }
 
+/* Ctrl-Z without a screen: nothing of the target may be held meanwhile. */
+static void on_stop(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	gate_close(SUSPEND_WAIT_MS);
+	raise(SIGSTOP);
+	gate_open();
+	errno = saved;
+}
+
 static void install(int number, void (*handler)(int), int flags)
 {
 	struct sigaction sa = {.sa_handler = handler, .sa_flags = flags};
@@ -40,10 +56,14 @@ static void install(int number, void (*handler)(int), int flags)
 
 void signals_init(void)
 {
+	struct sigaction old;
+
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
 		install(requests[i], on_request, 0); /* no SA_RESTART: poll returns at once */
 	install(SIGPIPE, SIG_IGN, 0);
+	if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		install(SIGTSTP, on_stop, SA_RESTART);
 }
 
 static void mask(int how)

@@ -6,7 +6,7 @@
 
 /*
  * Install the handlers. SIGINT, SIGTERM, SIGHUP and SIGQUIT become a pending request; SIGPIPE is
- * ignored. Before any thread starts.
+ * ignored; SIGTSTP waits until the sampler holds nothing of the target. Before any thread starts.
  */
 void signals_init(void);
 

@@ -162,6 +162,7 @@ bool timer_take_blocked(struct timer_source *ts, struct timer_thread *t,
 /* timer_stop.c: stopping threads that run. */
 void timer_stop(struct timer_source *ts, struct timer_thread *t); /* seize it and ask it to stop */
 void timer_refused(struct timer_source *ts, struct timer_thread *t, int no);
+void timer_not_pending(struct timer_source *ts, struct timer_thread *t); /* NULL is fine */
 void timer_await(struct timer_source *ts,
 		 uint64_t until_ns); /* handle stops until none is pending */
 int timer_breaker_new(struct timer_source *ts);

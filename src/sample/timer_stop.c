@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/gate.h"
 #include "proc/procfs.h"
 #include "proc/target_check.h"
 #include "sample/timer_impl.h"
@@ -134,11 +135,17 @@ void timer_stop(struct timer_source *ts, struct timer_thread *t)
 	long rc;
 	int no;
 
+	if (!ts->pending)
+		gate_enter();
+	else if (gate_closed())
+		return;
 	early.seizing = ts->pending > 0;
 	rc = ptrace(PTRACE_SEIZE, t->tid, 0, 0);
 	no = errno;
 	early.seizing = 0;
 	if (rc != 0) {
+		if (!ts->pending)
+			gate_leave();
 		if (no == ESRCH)
 			t->gone = true;
 		else
@@ -153,12 +160,13 @@ void timer_stop(struct timer_source *ts, struct timer_thread *t)
 	ts->pending++;
 }
 
-static void no_longer_pending(struct timer_source *ts, struct timer_thread *t)
+void timer_not_pending(struct timer_source *ts, struct timer_thread *t)
 {
-	if (t && t->pending) {
-		t->pending = false;
-		ts->pending--;
-	}
+	if (!t || !t->pending)
+		return;
+	t->pending = false;
+	if (!--ts->pending)
+		gate_leave();
 }
 
 /* Let go of a stopped thread, with the signal whose delivery it stopped for. */
@@ -196,7 +204,7 @@ static void sample_stopped(struct timer_source *ts, struct timer_thread *t, int 
 		t->looked_ns = c->s.time_ns;
 	}
 	if (freed) /* else it was killed: its end is still to be reaped */
-		no_longer_pending(ts, t);
+		timer_not_pending(ts, t);
 	t->asked_ns = 0;
 }
 
@@ -207,7 +215,7 @@ static void handle(struct timer_source *ts, pid_t tid, int status)
 	if (!WIFSTOPPED(status)) {
 		if (t)
 			t->gone = true;
-		no_longer_pending(ts, t);
+		timer_not_pending(ts, t);
 	} else if (t) {
 		sample_stopped(ts, t, status);
 	} else {
@@ -229,8 +237,7 @@ static bool take_early(pid_t *ret_pid, int *ret_status)
 static void forget_pending(struct timer_source *ts)
 {
 	for (size_t i = 0; i < ts->threads.len; i++)
-		no_longer_pending(ts, ts->threads.data[i]);
-	ts->pending = 0;
+		timer_not_pending(ts, ts->threads.data[i]);
 }
 
 void timer_await(struct timer_source *ts, uint64_t until_ns)

@@ -102,8 +102,7 @@ static void thread_drop(struct timer_source *ts, struct timer_thread *t)
 		map64_put(&ts->by_tid, (uint64_t)last->tid, (uint32_t)last->at);
 	if (t->hot_at != SIZE_MAX)
 		leave_hot(ts, t);
-	if (t->pending)
-		ts->pending--;
+	timer_not_pending(ts, t);
 	if (t->refused_ns)
 		atomic_fetch_sub_explicit(&ts->status.unwatched, 1, memory_order_relaxed);
 	close_kept(ts, &t->syscall_fd);

@@ -270,7 +270,7 @@ static void do_expand_all(struct ui *ui, struct page *page)
 {
 	page->expand_all = !page->expand_all;
 	page->expanded.len = 0;
-	page->unfold = 0;
+	page->unfold = false;
 	ui->ask = true;
 }
 

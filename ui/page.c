@@ -9,8 +9,8 @@
 #include "screen.h"
 #include "view/utf8.h"
 
-#define UNFOLD_LEVELS 12   /* how deep a tree opens its hottest path by itself */
-#define UNFOLD_SHARE  0.20 /* the least share of the whole that it follows */
+#define UNFOLD_MOST  200  /* rows that a tree opens by itself */
+#define UNFOLD_SHARE 0.20 /* the least share of the whole that it follows */
 
 struct page *page_new(struct ui *ui, enum view_kind view)
 {
@@ -21,8 +21,7 @@ struct page *page_new(struct ui *ui, enum view_kind view)
 	page->screen = screen_of(view);
 	page->view = view_of(view);
 	page->sort = COLUMN_DEFAULT;
-	if (page->screen->flags & SCREEN_TREE)
-		page->unfold = UNFOLD_LEVELS;
+	page->unfold = page->screen->flags & SCREEN_UNFOLDS;
 	if (page->screen->open)
 		page->screen->open(ui, page);
 	return page;
@@ -170,7 +169,19 @@ static void place_first(struct page *page)
 		page->find_line = 0;
 }
 
-/* Open the hottest path of a fresh tree, a level an answer, until the person does it. */
+/* List @key as open (or, where all is open, as closed) or not; false: it is so already. */
+static bool toggle(struct page *page, struct row_key key, bool listed)
+{
+	for (size_t i = 0; i < page->expanded.len; i++)
+		if (row_key_equal(page->expanded.data[i], key)) {
+			if (!listed)
+				page->expanded.data[i] = page->expanded.data[--page->expanded.len];
+			return !listed;
+		}
+	return listed && !vec_push(&page->expanded, key);
+}
+
+/* Open the hottest paths of a tree, a level an answer, until the person opens or closes one. */
 static void unfold(struct ui *ui, struct page *page)
 {
 	const struct answer *a = page->answer;
@@ -179,7 +190,6 @@ static void unfold(struct ui *ui, struct page *page)
 
 	if (!page->unfold || !a->nrows)
 		return;
-	page->unfold--;
 	for (uint32_t i = 0; i < a->nrows; i++)
 		if (a->rows[i].depth == 0 && a->rows[i].total > whole)
 			whole = a->rows[i].total;
@@ -187,14 +197,11 @@ static void unfold(struct ui *ui, struct page *page)
 		const struct row *row = &a->rows[i];
 
 		if (!(row->flags & ROW_EXPANDABLE) || row->flags & ROW_EXPANDED ||
-		    row->total < whole * UNFOLD_SHARE)
+		    row->total < whole * UNFOLD_SHARE || page->expanded.len >= UNFOLD_MOST)
 			continue;
-		more = !vec_push(&page->expanded, row->key) || more;
+		more = toggle(page, row->key, true) || more;
 	}
-	if (more)
-		ui->ask = true;
-	else
-		page->unfold = 0;
+	ui->ask |= more;
 }
 
 void page_take(struct ui *ui, struct page *page, const struct answer *answer)
@@ -220,39 +227,48 @@ void page_take(struct ui *ui, struct page *page, const struct answer *answer)
 		page->screen->answered(ui, page);
 }
 
-static bool toggle(struct page *page, struct row_key key, bool listed)
+/* Closing a row closes what is open below it, so that nothing there keeps it open. */
+static bool close_row(struct page *page, const struct row *row)
 {
-	for (size_t i = 0; i < page->expanded.len; i++)
-		if (row_key_equal(page->expanded.data[i], key)) {
-			if (!listed)
-				page->expanded.data[i] = page->expanded.data[--page->expanded.len];
-			return !listed;
+	bool changed = toggle(page, row->key, page->expand_all);
+
+	for (int i = page->cursor + 1; !page->expand_all && page_row(page, i); i++) {
+		const struct row *below = page_row(page, i);
+
+		if (below->depth <= row->depth)
+			break;
+		changed = toggle(page, below->key, false) || changed;
+	}
+	return changed;
+}
+
+static void go_to_parent(struct page *page, const struct row *row)
+{
+	for (int i = page->cursor - 1; i >= 0; i--)
+		if (page_row(page, i)->depth < row->depth) {
+			page_move(page, i);
+			return;
 		}
-	return listed && !vec_push(&page->expanded, key);
 }
 
 void page_expand(struct ui *ui, struct page *page, bool expand)
 {
 	const struct row *row = page_cursor(page);
+	bool open = row && row->flags & ROW_EXPANDED;
 
-	page->unfold = 0;
+	page->unfold = false;
 	if (!row)
 		return;
 	page_move(page, page->cursor);
-	if (expand ? !!(row->flags & ROW_EXPANDABLE) && !(row->flags & ROW_EXPANDED)
-		   : !!(row->flags & ROW_EXPANDED)) {
-		if (toggle(page, row->key, expand != page->expand_all))
-			ui->ask = true;
-	} else if (!expand) { /* nothing to close here: go to the parent */
-		for (int i = page->cursor - 1; i >= 0; i--)
-			if (page_row(page, i)->depth < row->depth) {
-				page_move(page, i);
-				break;
-			}
-	} else if (row->flags & ROW_EXPANDED) {
-		page_move(page, page->cursor + 1);
-	}
 	ui->redraw = true;
+	if (expand && open)
+		page_move(page, page->cursor + 1); /* its first child */
+	else if (expand && row->flags & ROW_EXPANDABLE)
+		ui->ask |= toggle(page, row->key, !page->expand_all);
+	else if (!expand && open)
+		ui->ask |= close_row(page, row);
+	else if (!expand)
+		go_to_parent(page, row);
 }
 
 bool page_search(struct ui *ui, struct page *page, int step)

@@ -26,13 +26,14 @@ struct ui;
 struct page;
 
 enum screen_flag {
-	SCREEN_TREE = 1 << 0,   /* left and right collapse and expand */
-	SCREEN_TEXT = 1 << 1,   /* no column titles, no filter, no sorting */
-	SCREEN_FOLLOW = 1 << 2, /* stays at its end while the cursor is there */
-	SCREEN_CODE = 1 << 3,   /* rows are functions: callers, source, bottom-up work */
-	SCREEN_DRILL = 1 << 4,  /* reached only by going in: has a title line */
-	SCREEN_WRAP = 1 << 6,   /* long lines are broken, not cut */
-	SCREEN_TOTAL = 1 << 5,  /* bars show shares of everything, not of the largest */
+	SCREEN_TREE = 1 << 0,    /* left and right collapse and expand */
+	SCREEN_TEXT = 1 << 1,    /* no column titles, no filter, no sorting */
+	SCREEN_FOLLOW = 1 << 2,  /* stays at its end while the cursor is there */
+	SCREEN_CODE = 1 << 3,    /* rows are functions: callers, source, bottom-up work */
+	SCREEN_DRILL = 1 << 4,   /* reached only by going in: has a title line */
+	SCREEN_WRAP = 1 << 6,    /* long lines are broken, not cut */
+	SCREEN_UNFOLDS = 1 << 7, /* a tree that opens its hot paths by itself */
+	SCREEN_TOTAL = 1 << 5,   /* bars show shares of everything, not of the largest */
 };
 
 struct screen {
@@ -77,7 +78,7 @@ struct page {
 		VEC(struct row_key)
 	} expanded; /* with expand_all: collapsed */
 	bool expand_all;
-	int unfold; /* trees: levels still to be opened by themselves */
+	bool unfold; /* trees: open hot paths by themselves */
 	char options[QUERY_TEXT];
 	uint32_t find_line; /* source: go to this line when the answer comes */
 };

@@ -54,7 +54,7 @@ const struct screen screen_topdown = {
 		"Where the pipeline's slots go: retiring useful work, lost to bad speculation, starved by "
 		"the front end or held up by the back end, and which functions cause each.",
 	.empty = "nothing counts pipeline slots now: e chooses a set that does",
-	.flags = SCREEN_TREE | SCREEN_TOTAL,
+	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL,
 	.foot = {ACTION_ENTER, ACTION_EVENTS, ACTION_EXPAND},
 	.enter = enter,
 };

@@ -6,12 +6,6 @@
 
 #define ARROWS_FAR 200 /* rows that a jump arrow may span */
 
-static void open(struct ui *ui, struct page *page)
-{
-	(void)ui;
-	page->unfold = 0; /* lines open when asked to */
-}
-
 static int index_of(const struct page *page, struct row_key key)
 {
 	for (int i = 0; i < (int)page->shown.len; i++)
@@ -134,7 +128,6 @@ const struct screen screen_source = {
 		"single instructions skid: the one that was slow is often the one before.",
 	.flags = SCREEN_TREE | SCREEN_DRILL | SCREEN_CODE,
 	.foot = {ACTION_HOT_NEXT, ACTION_ASSEMBLY, ACTION_ENTER, ACTION_CALLERS},
-	.open = open,
 	.enter = enter,
 	.act = act,
 	.draw = draw,

@@ -108,6 +108,7 @@ struct engine {
 	struct pace pace;
 	bool dirty; /* something came since the last answer */
 	bool said_finished, said_full;
+	uint64_t ended_ns; /* when: windows of a live profile end here from then on */
 	uint32_t interval_ms;
 	uint64_t rest_until_ns; /* the ring is left alone so that samples come in batches */
 	uint64_t start_ns;

@@ -55,7 +55,9 @@ void engine_tell(struct engine *e, enum notice_kind kind, const char *fmt, ...)
 
 uint64_t engine_now(const struct engine *e)
 {
-	return e->setup.live ? clock_mono_ns() : e->profile.newest_ns;
+	if (!e->setup.live)
+		return e->profile.newest_ns;
+	return e->said_finished ? e->ended_ns : clock_mono_ns();
 }
 
 static void take_says(struct engine *e)
@@ -87,6 +89,7 @@ static void take_end(struct engine *e)
 	if (spsc_peek(e->ring, &len))
 		return; /* first what it delivered */
 	e->said_finished = true;
+	e->ended_ns = clock_mono_ns();
 	e->dirty = true;
 	if (e->result < 0)
 		engine_tell(e, NOTICE_ERROR, "%s", e->result_err.msg);

@@ -207,6 +207,26 @@ static uint16_t kept_children(const struct tree_show *s, const struct tree_node 
 	return count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
 }
 
+/*
+ * Is a child open? Then its parent is: a chain whose end was opened splits when a new branch grows
+ * out of its middle, and must not close by that.
+ */
+static bool child_listed(struct tree_show *s, uint32_t node)
+{
+	uint32_t path[CHAIN_MAX], n;
+	uint32_t first = s->tree.nodes.data[node].children;
+	uint32_t count = s->tree.nodes.data[node].nchildren;
+
+	for (uint32_t i = 0; i < count && s->b->q->nexpanded; i++) {
+		uint32_t end = chain_end(s, first + i, path, &n);
+		struct row_key key = key_of(&s->tree.nodes.data[end]);
+
+		if (build_expanded(s->b, &key))
+			return true;
+	}
+	return false;
+}
+
 static void emit_node(struct tree_show *s, uint32_t node, uint16_t depth)
 {
 	struct build *b = s->b;
@@ -230,8 +250,9 @@ static void emit_node(struct tree_show *s, uint32_t node, uint16_t depth)
 	row->children = kept_children(s, &s->tree.nodes.data[node]);
 	if (!row->children)
 		return;
+	bool all = b->q->flags & QUERY_EXPAND_ALL;
 	bool listed = build_expanded(b, &row->key) != NULL;
-	bool open = listed != !!(b->q->flags & QUERY_EXPAND_ALL);
+	bool open = all ? !listed : listed || child_listed(s, node);
 	row->flags |= ROW_EXPANDABLE | (open ? ROW_EXPANDED : 0);
 	if (!open)
 		return;

@@ -196,8 +196,9 @@ static void tree_opens_and_closes(void **state)
 	script_refresh(&s);
 	script_refresh(&s);
 	assert_true(page_now(&s.ui)->shown.len < all);
-	script_keys(&s, "Right"); /* opens again */
-	assert_int_equal(page_now(&s.ui)->shown.len, all);
+	all = page_now(&s.ui)->shown.len;
+	script_keys(&s, "Right"); /* opens again, a level */
+	assert_true(page_now(&s.ui)->shown.len > all);
 	script_keys(&s, "Right"); /* goes to the first child */
 	assert_string_equal(cursor_name(), "row_search_mvcc");
 	script_keys(&s, "Left Left"); /* closes, then goes to the parent */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -146,6 +147,27 @@ static void test_snapshot(void **state)
 	tear_down(&b);
 }
 
+/* Once the target has ended its last second stays the last second. */
+static void test_profile_outlives_target(void **state)
+{
+	(void)state;
+	struct bed b = {.script = {.play = play_two, .ends = true}};
+	struct engine_setup setup = {.live = true};
+	struct notice n;
+	bed_up(&b, &setup);
+	assert_true(bed_notice(&b, NOTICE_FINISHED, &n));
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_sec = 2, .tv_nsec = 100 * MS},
+			NULL);
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	q.window_ns = 1000 * MS;
+	const struct answer *a = ask(&b, q, 100);
+	assert_int_equal(a->nrows, 3);
+	assert_true(a->status.finished);
+	assert_true(a->status.elapsed_ns < 2000 * MS);
+	answer_unref(a);
+	tear_down(&b);
+}
+
 static void play_failing(struct script *s)
 {
 	s->sink->ops->say(s->sink->ctx, "kernel frames are hidden");
@@ -235,9 +257,13 @@ static void test_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions), cmocka_unit_test(test_save),
-		cmocka_unit_test(test_snapshot),  cmocka_unit_test(test_failing_source),
-		cmocka_unit_test(test_recording), cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_save),
+		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_profile_outlives_target),
+		cmocka_unit_test(test_failing_source),
+		cmocka_unit_test(test_recording),
+		cmocka_unit_test(test_commands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

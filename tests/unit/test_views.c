@@ -170,6 +170,15 @@ static void test_tree(void **state)
 	assert_int_equal(a->rows[2].flags & ROW_EXPANDABLE, 0);
 	answer_unref(a);
 
+	/* What is open below opens what is above: a chain that split stays open. */
+	q.expanded = open + 1;
+	q.nexpanded = 1;
+	a = ask(q);
+	assert_int_equal(a->nrows, 5);
+	assert_true(a->rows[0].flags & ROW_EXPANDED);
+	answer_unref(a);
+	q.expanded = open;
+
 	/* All but what is listed. */
 	q.flags = QUERY_EXPAND_ALL;
 	q.nexpanded = 0;

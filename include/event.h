@@ -27,6 +27,8 @@ struct event_desc {
 	uint16_t set;    /* which event set of this profile, counted from 0 */
 	uint64_t period; /* fixed period, or 0 with freq_hz set */
 	uint32_t freq_hz;
+	bool exact; /* recordings: every occurrence is there, so that shares have no sampling error
+		     */
 	double scale; /* what one unit of weight stands for in recordings with fractions; 0 means 1
 		       */
 };

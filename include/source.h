@@ -47,8 +47,9 @@ struct source_config {
 	const char *const *events; /* -e as typed, nevents of them; NULL: cpu-clock */
 	uint32_t nevents;
 	const char *event_set; /* -E, NULL none */
-	const struct trace_sink *trace; /* recordings: where spans and instructions go; NULL: nowhere */
-	const char *symfs;     /* --symfs DIR */
+	const struct trace_sink
+		*trace;    /* recordings: where spans and instructions go; NULL: nowhere */
+	const char *symfs; /* --symfs DIR */
 };
 
 /* How the source is doing; written by its thread, read by anyone (relaxed atomics). */
@@ -64,6 +65,8 @@ struct source_status {
 	_Atomic uint32_t unwatched;   /* threads that exist but could not be watched */
 	_Atomic uint64_t cost_ppm;    /* estimated slow-down of the target, parts per million */
 	_Atomic bool finished;        /* target gone, or the recording read to its end */
+	int first_view; /* recordings: the screen that shows them best, enum view_kind; set when
+			   opened */
 	char arrangement[96]; /* "perf cpu-clock, one event per CPU": set before the thread starts
 			       */
 	_Atomic(const char *) arrangement_now; /* NULL: still that; else what it is now (acquire),

@@ -53,6 +53,8 @@ static int make_tabs(struct ui *ui)
 
 	if (analysis)
 		ui->tabs[ui->ntabs++] = page_new(ui, first);
+	if (first == VIEW_CACHE || first == VIEW_EDGE) /* both read the same trace */
+		ui->tabs[ui->ntabs++] = page_new(ui, first == VIEW_CACHE ? VIEW_EDGE : VIEW_CACHE);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		if (all[i] == VIEW_OUTPUT && !ui->config->has_output)
 			continue;

@@ -17,6 +17,7 @@
 
 #define DEFAULT_SECONDS 10
 #define TICK_MS         100
+#define REPORT_ROWS     40 /* of an analysis */
 #define SNAPSHOT_MS     60000
 
 struct watch {
@@ -116,8 +117,15 @@ static int print_report(struct session *s, const struct snapshot *snapshot)
 	/* --format without -o: the report itself is in that format. */
 	if (!s->options->output && s->options->format != FORMAT_AUTO)
 		format = (enum snapshot_format)s->options->format;
-	int rc = export_find(format)->write(
-		snapshot, &s->exports, &(struct export_out){.add = print_out, .ctx = stdout}, &err);
+	struct export_out out = {.add = print_out, .ctx = stdout};
+	bool analysis = session_analysis(s) != VIEW_FUNCTIONS;
+	int rc = 0;
+	if (analysis && (format == FORMAT_TEXT || format == FORMAT_CSV))
+		rc = analysis_write(s, format == FORMAT_CSV, REPORT_ROWS, &out, &err);
+	if (!rc && format == FORMAT_TEXT)
+		verdicts_write(s, &out);
+	if (!rc && !(analysis && format == FORMAT_CSV))
+		rc = export_find(format)->write(snapshot, &s->exports, &out, &err);
 	if (rc) {
 		complain("%s", err.msg);
 		return 1;
@@ -168,6 +176,8 @@ int batch_run(struct session *s)
 	int result = engine_result(s->engine, &err);
 	if (gone && result)
 		complain("%s", err.msg);
+	if (gone && result == -EINVAL && s->options->target.file)
+		return 2; /* its kind was recognised, but nothing in it can be shown */
 	if (s->spawn && spawn_ended(s->spawn, &ended) && ended)
 		complain("%s: %s", s->options->target.argv[0],
 			 spawn_status_text(ended, text, sizeof text));

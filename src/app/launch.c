@@ -232,6 +232,17 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	return 0;
 }
 
+static int make_analyser(struct session *s, struct err *err)
+{
+	struct options *o = s->options;
+
+	o->analysis.pattern = (enum pattern)o->pattern;
+	int rc = analyser_new(&o->analysis, s->tables, engine_sink(s->engine), &s->analyser, err);
+	if (!rc)
+		o->source.trace = analyser_sink(s->analyser);
+	return rc;
+}
+
 static int start(struct session *s, struct err *err)
 {
 	char note[512], warning[160];
@@ -244,6 +255,8 @@ static int start(struct session *s, struct err *err)
 		rc = choose_next(&choice, s, err);
 	if (!rc)
 		rc = make_rooms(s, err);
+	if (!rc && s->options->target.file)
+		rc = make_analyser(s, err);
 	if (!rc)
 		rc = choose_open(&choice, s, err);
 	if (!rc) {
@@ -312,7 +325,7 @@ static int screen_run(struct session *s)
 				.query_flags = query_flags(o),
 				.sort = o->sort,
 				.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
-				.first = VIEW_FUNCTIONS,
+				.first = session_analysis(s),
 				.has_output = s->spawn != NULL,
 				.save_name = name,
 				.keys = o->keys,
@@ -357,6 +370,7 @@ static void leave(struct session *s, int status)
 	}
 	if (s->source)
 		s->ops->close(s->source);
+	analyser_free(s->analyser);
 	if (s->engine)
 		engine_free(s->engine);
 	resolver_free(s->resolver);

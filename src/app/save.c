@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/filewrite.h"
 #include "session.h"
 
 #define WANT_AT_ONCE 512
@@ -70,6 +71,26 @@ const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct e
 	return snapshot;
 }
 
+static void add_to_file(void *ctx, const void *data, size_t len)
+{
+	filewrite_add(ctx, data, len);
+}
+
+/* -o FILE.csv under --pattern: the analysis. */
+static int analysis_file(struct session *s, struct err *err)
+{
+	struct filewrite file;
+	int rc = filewrite_open(&file, s->options->output, true, err);
+	if (rc)
+		return rc;
+	rc = analysis_write(s, true, 0, &(struct export_out){.add = add_to_file, .ctx = &file},
+			    err);
+	if (!rc)
+		return filewrite_commit(&file, err);
+	filewrite_abort(&file);
+	return rc;
+}
+
 int session_output(struct session *s, const struct snapshot *snapshot)
 {
 	const struct options *o = s->options;
@@ -77,8 +98,10 @@ int session_output(struct session *s, const struct snapshot *snapshot)
 
 	if (!o->output)
 		return 0;
-	if (export_file(snapshot, o->output, options_format(o->format, o->output), &s->exports,
-			true, &err)) {
+	enum snapshot_format format = options_format(o->format, o->output);
+	bool analysis = format == FORMAT_CSV && session_analysis(s) != VIEW_FUNCTIONS;
+	if (analysis ? analysis_file(s, &err)
+		     : export_file(snapshot, o->output, format, &s->exports, true, &err)) {
 		complain("%s", err.msg);
 		return 1;
 	}

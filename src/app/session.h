@@ -25,6 +25,7 @@ struct session {
 	bool warm;    /* --delay is over */
 	const struct source_ops *ops;
 	struct source *source;
+	struct analyser *analyser; /* NULL: not a recording */
 	uint64_t started_ns, ended_ns;
 	char title[160], target_text[96], where[64];
 	struct export_options exports;
@@ -72,6 +73,15 @@ int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_form
 		  bool replace, struct err *err);
 /* Ask for all names of @s and wait for them; false: timed out, some will show as module+0x…. */
 bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms);
+
+/* The trace analysis that --pattern or the recording asks for; VIEW_FUNCTIONS: none. After opening.
+ */
+enum view_kind session_analysis(const struct session *s);
+/* Write it: as @csv, or as a table of at most @rows rows. Waits for an edge's source lines. */
+int analysis_write(struct session *s, bool csv, uint32_t rows, const struct export_out *out,
+		   struct err *err);
+/* The verdicts as text, best first; nothing when there are none. */
+void verdicts_write(struct session *s, const struct export_out *out);
 
 /* Text of --doctor and of the doctor screen, malloc'ed. @session: struct session; jobs thread. */
 char *doctor_report(void *session);

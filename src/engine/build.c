@@ -7,6 +7,7 @@
 #include "engine/build.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +172,9 @@ int build_fold(struct build *b, task_id task)
 		return -1;
 	find_unsampled(b);
 	b->whole = e->flat.all.weight + b->unsampled_weight;
-	b->whole_n = confidence_effective(e->flat.all.weight, e->flat.all.weight_sq);
+	b->whole_n = b->desc && b->desc->exact
+			     ? INFINITY
+			     : confidence_effective(e->flat.all.weight, e->flat.all.weight_sq);
 	return 0;
 }
 
@@ -202,5 +205,6 @@ void build_shares(struct build *b, struct row *row, const struct sums *self,
 	bool paths = b->q->view == VIEW_TREE || b->q->view == VIEW_CALLERS;
 	bool by_total = b->q->sort == COLUMN_TOTAL || b->q->sort == COLUMN_TOTAL_SAMPLES ||
 			!self->samples || (paths && b->q->sort == COLUMN_DEFAULT);
-	row->flags |= confidence_flags(hits_of(by_total ? total : self));
+	if (!isinf(b->whole_n))
+		row->flags |= confidence_flags(hits_of(by_total ? total : self));
 }

@@ -4,6 +4,7 @@
  * Engine thread. Callers come first, the heaviest nearest to the function, then the function
  * itself, then its callees by falling weight.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,7 +45,9 @@ static void fill(struct build *b, struct row *row, enum row_kind kind, const str
 	build_shares(b, row, &r->self, &r->total);
 	/* Over an edge what counts is all that flows. */
 	row->flags &= ~(uint32_t)(ROW_UNRANKED | ROW_LOW | ROW_DIM);
-	row->flags |= confidence_flags(confidence_effective(r->total.weight, r->total.weight_sq));
+	if (!isinf(b->whole_n))
+		row->flags |= confidence_flags(
+			confidence_effective(r->total.weight, r->total.weight_sq));
 }
 
 void show_callers(struct build *b)

@@ -194,7 +194,8 @@ void suspect_facts(const struct suspects *s, const struct suspect *p, bool own,
 						s->whole_n);
 	f->share = i.share;
 	f->share_margin = i.share - i.low;
-	f->hits = confidence_effective(sums->weight, sums->weight_sq);
+	f->hits = isinf(s->whole_n) ? (double)sums->samples
+				    : confidence_effective(sums->weight, sums->weight_sq);
 	if (!own) {
 		f->fact[FACT_SELF_SHARE] = i.share;
 		return;

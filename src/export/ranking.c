@@ -5,6 +5,7 @@
  */
 #include "export/ranking.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,8 @@ static void judge(struct ranked *r, const struct rollup *roll, double n)
 
 	r->self = confidence_interval(self->weight, self->weight_sq, roll->all.weight, n);
 	r->total = confidence_interval(total->weight, total->weight_sq, roll->all.weight, n);
+	if (roll->exact)
+		return;
 	r->self_flags = confidence_flags((double)self->samples);
 	r->total_flags = confidence_flags((double)total->samples);
 	r->unranked = r->self_flags & r->total_flags & ROW_UNRANKED;
@@ -82,7 +85,8 @@ int ranking_make(const struct rollup *r, const struct namelist *n, enum ranking_
 	size_t len = kind == RANK_FUNCS     ? n->funcs.len
 		     : kind == RANK_MODULES ? r->modules.len
 					    : r->tasks.len;
-	double effective = confidence_effective(r->all.weight, r->all.weight_sq);
+	double effective = r->exact ? INFINITY
+				    : confidence_effective(r->all.weight, r->all.weight_sq);
 	struct order order = {.names = n, .sort = sort, .kind = kind};
 	struct ranked *rows = calloc(len + 1, sizeof *rows);
 	uint32_t used = 0;

@@ -157,6 +157,7 @@ int rollup_init(struct rollup *r, const struct snapshot *s, const struct namelis
 	struct walk w = {.s = s, .n = n, .r = r};
 
 	memset(r, 0, sizeof *r);
+	r->exact = event < s->nevents && s->events[event].desc.exact;
 	r->node_self = calloc(nodes, sizeof *r->node_self);
 	r->node_total = calloc(nodes, sizeof *r->node_total);
 	r->funcs = calloc(funcs, sizeof *r->funcs);

@@ -312,4 +312,5 @@ static int chrome_recognise(const uint8_t *head, size_t n)
 	return whole || i == n || head[i] != '"' ? 0 : 25;
 }
 
-const struct importer_ops importer_chrome = {"Chrome trace", chrome_recognise, chrome_run};
+const struct importer_ops importer_chrome = {"Chrome trace", VIEW_DURATION, chrome_recognise,
+					     chrome_run};

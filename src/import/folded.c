@@ -173,4 +173,5 @@ static int folded_run(struct import *im, struct err *err)
 	return rc;
 }
 
-const struct importer_ops importer_folded = {"folded stacks", folded_recognise, folded_run};
+const struct importer_ops importer_folded = {"folded stacks", VIEW_FUNCTIONS, folded_recognise,
+					     folded_run};

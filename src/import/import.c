@@ -26,8 +26,8 @@ struct source {
 };
 
 static const struct importer_ops *const importers[] = {
-	&importer_perf_data, &importer_perf_script, &importer_chrome,
-	&importer_pprof,     &importer_folded,
+	&importer_perf_data, &importer_perf_script, &importer_perf_trace,
+	&importer_chrome,    &importer_pprof,       &importer_folded,
 };
 
 static const struct importer_ops *recognise(const uint8_t *head, size_t n)
@@ -137,6 +137,7 @@ static int file_open(const struct target *target, const struct source_config *co
 	const char *wrapper = stream_wrapper(s->im.in);
 	snprintf(s->status.arrangement, sizeof s->status.arrangement, "%s%s%s", s->importer->name,
 		 wrapper[0] ? ", " : "", wrapper);
+	s->status.first_view = s->importer->first;
 	*ret_source = s;
 	return 0;
 fail:

@@ -32,7 +32,8 @@ struct import {
 };
 
 struct importer_ops {
-	const char *name; /* "perf script", "Chrome trace": shown as the sampler */
+	const char *name;     /* "perf script", "Chrome trace": shown as the sampler */
+	enum view_kind first; /* the screen that shows such a recording best */
 
 	/*
 	 * How sure is it that a recording begins with these bytes? 0 not at all … 100 certain. @n
@@ -47,8 +48,8 @@ struct importer_ops {
 	int (*run)(struct import *im, struct err *err);
 };
 
-extern const struct importer_ops importer_perf_data, importer_perf_script, importer_chrome,
-	importer_pprof, importer_folded;
+extern const struct importer_ops importer_perf_data, importer_perf_script, importer_perf_trace,
+	importer_chrome, importer_pprof, importer_folded;
 
 /* --- help for importers (import.c) --- */
 

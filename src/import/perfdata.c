@@ -500,4 +500,5 @@ static int perfdata_recognise(const uint8_t *head, size_t n)
 	return perffile_recognise(head, n) ? 100 : 0;
 }
 
-const struct importer_ops importer_perf_data = {"perf.data", perfdata_recognise, perfdata_run};
+const struct importer_ops importer_perf_data = {"perf.data", VIEW_FUNCTIONS, perfdata_recognise,
+						perfdata_run};

@@ -413,12 +413,19 @@ static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 	}
 }
 
-static int script_recognise(const uint8_t *head, size_t n)
+static bool is_trace(const struct look *l)
+{
+	return l->traced && !l->stacked;
+}
+
+static int recognise(const uint8_t *head, size_t n, bool trace)
 {
 	struct look look = {0};
 	if (!n || memchr(head, 0, n < 512 ? n : 512) || head[0] == '{')
 		return 0;
 	look_at(head, n, &look);
+	if (trace != is_trace(&look))
+		return 0;
 	if (look.banner)
 		return look.headers ? 95 : 30;
 	/* Without perf's banner most lines must make sense, and there must be times or stacks. */
@@ -428,6 +435,16 @@ static int script_recognise(const uint8_t *head, size_t n)
 	return 70;
 }
 
+static int script_recognise(const uint8_t *head, size_t n)
+{
+	return recognise(head, n, false);
+}
+
+static int trace_recognise(const uint8_t *head, size_t n)
+{
+	return recognise(head, n, true);
+}
+
 static int script_run(struct import *im, struct err *err)
 {
 	struct script s = {.im = im, .thread = 0};
@@ -435,7 +452,7 @@ static int script_run(struct import *im, struct err *err)
 	size_t n = stream_peek(im->in, 64 << 10, &head);
 	struct look look = {0};
 	look_at(head, n, &look);
-	s.trace = im->trace && look.traced && !look.stacked;
+	s.trace = im->trace && is_trace(&look);
 	s.branch_only = !look.plain;
 	map64_init(&s.memo);
 	map64_init(&s.threads);
@@ -463,4 +480,7 @@ static int script_run(struct import *im, struct err *err)
 	return rc;
 }
 
-const struct importer_ops importer_perf_script = {"perf script", script_recognise, script_run};
+const struct importer_ops importer_perf_script = {"perf script", VIEW_FUNCTIONS, script_recognise,
+						  script_run};
+const struct importer_ops importer_perf_trace = {"perf script trace", VIEW_CACHE, trace_recognise,
+						 script_run};

@@ -565,4 +565,4 @@ static int pprof_recognise(const uint8_t *head, size_t n)
 	return types && (fields > 3 || !w.damaged) ? 75 : 0;
 }
 
-const struct importer_ops importer_pprof = {"pprof", pprof_recognise, pprof_run};
+const struct importer_ops importer_pprof = {"pprof", VIEW_FUNCTIONS, pprof_recognise, pprof_run};

@@ -39,7 +39,9 @@ struct interval confidence_interval(uint64_t weight, double weight_sq, uint64_t 
 	i.share = (double)weight / (double)whole;
 	if (i.share > 1)
 		i.share = 1;
-	if (confidence_effective(weight, weight_sq) > CONFIDENCE_NORMAL)
+	if (isinf(n))
+		i = (struct interval){i.share, i.share, i.share, 0};
+	else if (confidence_effective(weight, weight_sq) > CONFIDENCE_NORMAL)
 		normal(&i, n);
 	else
 		wilson(&i, n);

@@ -27,7 +27,7 @@ double confidence_effective(uint64_t weight, double weight_sq);
 
 /*
  * The interval of @weight out of @whole. @hits and @weight_sq are the row's, @n the whole's
- * effective number of samples.
+ * effective number of samples; INFINITY: the weights are exact, there is no error.
  */
 struct interval confidence_interval(uint64_t weight, double weight_sq, uint64_t whole, double n);
 

@@ -311,7 +311,7 @@ static void name_recorded(struct resolve *r, frame_id frame, const struct frame 
 
 	if (f->flags & FRAME_KERNEL)
 		func.flags |= FUNC_KERNEL;
-	if (!text[0] || !strcmp(text, "[unknown]")) {
+	if (f->addr && (!text[0] || !strcmp(text, "[unknown]"))) {
 		publish_address(r, frame, f, f->addr);
 		return;
 	}

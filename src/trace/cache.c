@@ -265,7 +265,8 @@ static int cache_open(const struct analyser_options *options, struct tables *tab
 	static const char start[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 	if (p->chrome_open)
 		filewrite_add(&p->chrome, start, sizeof start - 1);
-	struct event_desc time = {.name = "trace-time", .unit = EVENT_NS, .sampled = true};
+	struct event_desc time = {
+		.name = "trace-time", .unit = EVENT_NS, .sampled = true, .exact = true};
 	struct event_desc insns = {.name = "instructions", .unit = EVENT_COUNT};
 	sink->ops->event(sink->ctx, 0, &time);
 	sink->ops->event(sink->ctx, 1, &insns);

@@ -129,7 +129,8 @@ static int duration_open(const struct analyser_options *options, struct tables *
 		duration_close(p);
 		return err_set(err, ENOMEM, "no memory for the duration analysis");
 	}
-	struct event_desc d = {.name = "span-time", .unit = EVENT_NS, .sampled = true};
+	struct event_desc d = {
+		.name = "span-time", .unit = EVENT_NS, .sampled = true, .exact = true};
 	sink->ops->event(sink->ctx, 0, &d);
 	*ret_pass = p;
 	return 0;

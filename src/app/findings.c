@@ -1,0 +1,114 @@
+/*
+ * findings: trace analyses and verdicts in batch reports and files.
+ *
+ * Main thread. Verdicts are asked of the engine as a screen would ask.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "export/analysis.h"
+#include "export/escape.h"
+#include "session.h"
+
+#define NAMES_MS     20000
+#define VERDICTS_MS  5000
+#define VERDICTS     20
+#define WANT_AT_ONCE 512
+
+enum view_kind session_analysis(const struct session *s)
+{
+	static const enum view_kind views[] = {[PATTERN_DURATION] = VIEW_DURATION,
+					       [PATTERN_CACHE] = VIEW_CACHE,
+					       [PATTERN_EDGE] = VIEW_EDGE};
+	if (!s->analyser)
+		return VIEW_FUNCTIONS;
+	if (s->options->pattern != PATTERN_AUTO)
+		return views[s->options->pattern];
+	return (enum view_kind)s->ops->status(s->source)->first_view;
+}
+
+/* The ends of edges become source lines. */
+static void name_places(struct session *s, const struct analysis *a)
+{
+	frame_id wanted[WANT_AT_ONCE];
+	uint64_t end = clock_mono_ns() + NAMES_MS * 1000000ull;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < a->nrows && clock_mono_ns() < end; i++) {
+		if (a->rows[i].first_frame)
+			wanted[n++] = a->rows[i].first_frame;
+		if (a->rows[i].last_frame)
+			wanted[n++] = a->rows[i].last_frame;
+		if (!n || (n + 2 < WANT_AT_ONCE && i + 1 < a->nrows))
+			continue;
+		resolver_want(s->resolver, wanted, n);
+		resolver_settle(s->resolver, NAMES_MS);
+		n = 0;
+	}
+}
+
+int analysis_write(struct session *s, bool csv, uint32_t rows, const struct export_out *out,
+		   struct err *err)
+{
+	struct analysis *a = engine_analysis(s->engine, session_analysis(s));
+	if (!a)
+		return err_set(err, ENODATA,
+			       "this recording holds nothing for the analysis asked for");
+	if (a->view == VIEW_EDGE)
+		name_places(s, a);
+	int rc = csv ? analysis_csv(a, s->tables, out, err)
+		     : analysis_text(a, s->tables, rows, out, err);
+	analysis_unref(a);
+	if (!rc && !csv)
+		out->add(out->ctx, "\n", 1);
+	return rc;
+}
+
+/* The engine's answer to the question for verdicts; NULL: none in time. */
+static const struct answer *ask_verdicts(struct session *s)
+{
+	static uint32_t serial = 1000000;
+	struct query q = {
+		.view = VIEW_VERDICTS, .serial = ++serial, .event = UINT16_MAX, .set = UINT16_MAX};
+	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
+	engine_ask(s->engine, &q);
+	while (clock_mono_ns() < end) {
+		struct pollfd p = {.fd = engine_fd(s->engine), .events = POLLIN};
+		const struct answer *a = engine_answer(s->engine);
+		if (a && a->query.serial == q.serial)
+			return a;
+		answer_unref(a);
+		poll(&p, 1, 100);
+	}
+	return NULL;
+}
+
+void verdicts_write(struct session *s, const struct export_out *out)
+{
+	const struct answer *a = ask_verdicts(s);
+	struct strbuf b;
+	struct err err;
+	strbuf_init(&b);
+	if (a && a->nrows) {
+		strbuf_puts(
+			&b,
+			"Verdicts: what kind of slowness, and how much faster all could be at most without it.\n\n");
+		strbuf_puts(&b, "  SHARE%  AT MOST  KIND                WHERE, EVIDENCE\n");
+	}
+	for (uint32_t i = 0; a && i < a->nrows && i < VERDICTS; i++) {
+		const struct row *r = &a->rows[i];
+		strbuf_printf(&b, "  %6.1f  %6.2fx  %-18s  ", 100 * r->total,
+			      r->cells ? r->cells[0] : 1, r->module);
+		escape_plain(&b, r->name);
+		strbuf_printf(&b, ": %s\n", r->note);
+	}
+	if (a && a->nrows > VERDICTS)
+		strbuf_printf(&b, "  \xe2\x80\xa6 %u more\n", a->nrows - VERDICTS);
+	if (a && a->title[0])
+		strbuf_printf(&b, "%s%s\n\n", a->nrows ? "\n" : "", a->title);
+	if (b.len)
+		export_flush(out, &b, &err);
+	strbuf_fini(&b);
+	answer_unref(a);
+}

@@ -123,7 +123,7 @@ bool fde_find(const struct image *image, uint64_t addr, uint64_t *ret_start, uin
 	memcpy(entry, p + (size_t)(lo - 1) * 8, 8);
 	start = hdr + (uint64_t)(int64_t)entry[0];
 	length = fde_length(image, hdr + (uint64_t)(int64_t)entry[1]);
-	if (addr - start >= length)
+	if (addr < start || addr - start >= length || length > UINT64_MAX - start)
 		return false;
 	*ret_start = start;
 	*ret_end = start + length;

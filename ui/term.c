@@ -21,11 +21,13 @@
 
 #include "base/clock.h"
 #include "base/gate.h"
+#include "base/gate.h"
 #include "base/guard.h"
 #include "keys.h"
 
 #define ESC_WAIT_MS     25
 #define TWICE_NS        400000000ULL
+#define GATE_WAIT_MS    100
 #define PAIRS_MAX       200
 #define CRASH_STACK     (64 * 1024)
 #define RESTORE_SIZE    256

@@ -4,6 +4,7 @@
  * A scan lists each process's threads until two listings agree, reads the new ones, tells apart a
  * reused tid by its start time, and reads a share of the known ones again for new names. Children
  * are found by their parent's pid; a process once found to be somebody else's is not read again.
+ * The processes of -a, -G and -u come from scope.h.
  * Runs on the source thread.
  */
 #include "proc/tasks.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "proc/procfs.h"
+#include "proc/scope.h"
 #include "proc/tasks_impl.h"
 
 #define SCAN_READINGS 8
@@ -249,18 +251,38 @@ static void refresh_some(struct tasks *t, const struct tasks_ops *ops, void *ctx
 
 static bool is_ours(struct tasks *t, pid_t pid, const struct proc_stat *st)
 {
-	struct process *parent;
+	const struct process *parent = process_find(t, st->ppid);
 
-	if (pid == getpid())
-		return false;
-	if (t->open_ended)
-		return t->target->all;
-	parent = t->children ? process_find(t, st->ppid) : NULL;
-	return parent && !parent->gone;
+	return pid != getpid() && parent && !parent->gone;
 }
 
-/* One look at the processes not known yet. How many were added, or -errno. */
-static int find_processes(struct tasks *t)
+/* Bring the processes in step with the set: some came into it, some left it. */
+static int follow_scope(struct tasks *t)
+{
+	struct proc_stat st;
+	pid_t *pids;
+	size_t n;
+	int rc = scope_list(t->scope, &pids, &n);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++) {
+		struct process *p = process_find(t, pids[i]);
+
+		if (!p && proc_stat_read(pids[i], 0, &st) == 0)
+			p = process_add(t, pids[i], &st);
+		if (p)
+			p->seen = t->serial;
+	}
+	for (size_t i = 0; i < t->processes.len; i++)
+		if (t->processes.data[i].seen != t->serial)
+			t->processes.data[i].gone = true;
+	free(pids);
+	return 0;
+}
+
+/* One look for children among the processes not known yet. How many were added, or -errno. */
+static int find_children(struct tasks *t)
 {
 	struct proc_stat st;
 	pid_t *ids;
@@ -315,9 +337,11 @@ int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx)
 
 	t->serial++;
 	check_processes(t);
-	if (t->children || t->open_ended) {
+	if (t->scope) {
+		rc = follow_scope(t);
+	} else if (t->children) {
 		do
-			rc = find_processes(t);
+			rc = find_children(t);
 		while (rc > 0);
 		forget_old_others(t);
 	}
@@ -336,7 +360,7 @@ void tasks_note_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid)
 	struct proc_stat st;
 	struct entry *e;
 
-	if (!p && (t->open_ended || (t->children && process_find(t, ppid))) &&
+	if (!p && (t->children || t->scope) && process_find(t, ppid) &&
 	    proc_stat_read(pid, 0, &st) == 0)
 		p = process_add(t, pid, &st);
 	if (!p || t->listed_only || entry_find(t, tid))
@@ -396,11 +420,12 @@ struct tasks *tasks_new(const struct target *target, bool children, struct err *
 	t->target = target;
 	t->children = children && !target->ntids;
 	t->listed_only = target->ntids > 0;
-	t->open_ended = target->all || target->cgroup || target->by_user;
 	map64_init(&t->by_tid);
 	map64_init(&t->by_pid);
 	map64_init(&t->others);
-	if (watch_target(t, err)) {
+	if (scope_wanted(target))
+		t->scope = scope_new(target, err);
+	if ((scope_wanted(target) && !t->scope) || watch_target(t, err)) {
 		tasks_free(t);
 		return NULL;
 	}
@@ -411,6 +436,7 @@ void tasks_free(struct tasks *t)
 {
 	if (!t)
 		return;
+	scope_free(t->scope);
 	map64_fini(&t->by_tid);
 	map64_fini(&t->by_pid);
 	map64_fini(&t->others);
@@ -427,7 +453,7 @@ uint32_t tasks_count(const struct tasks *t)
 
 bool tasks_alive(const struct tasks *t)
 {
-	if (t->open_ended)
+	if (t->scope)
 		return true;
 	for (size_t i = 0; i < t->processes.len; i++) {
 		const struct process *p = &t->processes.data[i];

@@ -26,15 +26,16 @@ struct process {
 	uint64_t start_ticks;
 	uint64_t user_ns, system_ns; /* as last reported: they never go back */
 	uint32_t ntasks;
-	char state; /* of its leader */
+	uint32_t seen; /* scope: serial of the list that last held it */
+	char state;    /* of its leader */
 	bool gone;
 };
 
 struct tasks {
 	const struct target *target;
 	bool children;
-	bool listed_only; /* -t: only the threads the target names */
-	bool open_ended;  /* -a, -u, -G: new processes may come any time */
+	bool listed_only;    /* -t: only the threads the target names */
+	struct scope *scope; /* -a, -u, -G: new processes may come any time; else NULL */
 	struct {
 		VEC(struct process)
 	} processes;

@@ -101,7 +101,7 @@ static int seat_take(struct fleet *f, pid_t tid)
 		return -ENOMEM;
 	}
 	f->seats.data[i] = s;
-	f->nseats++;
+	f->several |= ++f->nseats > 1;
 	return (int)i;
 }
 
@@ -139,7 +139,7 @@ static int event_open(struct fleet *f, uint32_t seat, uint16_t event, uint16_t c
 		group = s->fds[e->leader * f->rings->n + cpu];
 	if (e->leader != event && group < 0)
 		return 0; /* its leader's CPU is offline */
-	plan_attr(e, seat * f->rings->n + cpu, &attr);
+	plan_attr(e, (seat * f->plan.n + event) * f->rings->n + cpu, &attr);
 	fd = perf_open(&attr, pid, c->cpu, group, flags);
 	if (fd == -ENODEV)
 		return 0;
@@ -307,7 +307,7 @@ bool fleet_accepts(struct fleet *f, const struct opened *o, uint64_t id, pid_t t
 	const struct opened *first;
 	uint32_t known;
 
-	if (f->cpu_wide || f->nseats <= 1)
+	if (f->cpu_wide || !f->several)
 		return true;
 	if (map64_get(&f->accepted, key, &known)) {
 		if (known == (uint32_t)id)

@@ -77,6 +77,7 @@ struct fleet {
 	struct map64 by_tid;   /* thread → the seat it is counted in */
 	struct map64 accepted; /* (cpu, event, tid) → low bits of the id that counts */
 	uint32_t nseats;       /* in use */
+	bool several;          /* there was more than one: ids may be duplicates */
 	struct {
 		VEC(struct fleet_todo)
 	} todo;          /* threads to be opened */

@@ -203,6 +203,7 @@ static void publish(struct perf_source *ps)
 
 	atomic_store_explicit(&ps->status.threads, members > unwatched ? members - unwatched : 0,
 			      memory_order_relaxed);
+	atomic_store_explicit(&ps->status.cost_ppm, perf_setup_cost(ps), memory_order_relaxed);
 	atomic_store_explicit(&ps->status.samples, ps->samples, memory_order_relaxed);
 	atomic_store_explicit(&ps->status.cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
 }

@@ -104,7 +104,7 @@ static void take_sample(struct perf_source *ps, const struct plan_event *e, void
 		.cpu = s.who.cpu,
 		.event = e->index,
 		.flags = sample_flags(&s),
-		.weight = s.period,
+		.weight = s.period / e->strands,
 		.ip = s.ip,
 		.ret_cut = &cut,
 	};

@@ -73,8 +73,9 @@ struct perf_source {
 	struct roster roster;
 	bool starting; /* the first scan is not over: announce at once */
 	uint64_t opened_ns;
-	uint64_t births, births_seen;          /* threads born, by records */
-	uint64_t turnover_ns;                  /* when births_seen was taken */
+	uint64_t births;                       /* threads born, in this look */
+	uint64_t brief;                        /* of them, ended soon */
+	uint64_t turnover_ns;                  /* when the look began */
 	uint64_t scan_ns, account_ns, pace_ns; /* next time */
 	uint32_t quick_scans, found; /* scans in a row that found threads nobody told of */
 	uint64_t busy_ns;            /* thread CPU time at the last pace */

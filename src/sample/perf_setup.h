@@ -21,6 +21,8 @@ void perf_setup_say(struct perf_source *ps); /* what is missing */
 void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz);
 bool perf_setup_rate_allowed(const struct perf_source *ps, uint32_t rate_hz); /* any thread */
 void perf_setup_switch(struct perf_source *ps, const char *events);
+/* Estimated slow-down of a thread that works, in parts per million. */
+uint64_t perf_setup_cost(const struct perf_source *ps);
 void perf_setup_pace(struct perf_source *ps, uint64_t now); /* -F auto, size of dumps */
 
 #endif

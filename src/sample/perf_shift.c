@@ -17,7 +17,7 @@
 #include "sample/perf_impl.h"
 
 #define CLOSE_STEP 512 /* descriptors closed in one go */
-#define LEAD_MOST  (20 * MS)
+#define LEAD_MOST  (100 * MS)
 
 void perf_text(struct perf_source *ps)
 {
@@ -117,7 +117,8 @@ void perf_shift(struct perf_source *ps, bool cpu_wide)
 /* Everything is open: choose the instant. A clock's first tick comes after a whole period. */
 static void meet(struct perf_source *ps, uint64_t now)
 {
-	uint64_t lead = 2 * plan_period_ns(&ps->setup);
+	const struct plan_event *e = &ps->next->plan.e[0];
+	uint64_t lead = e->attr.freq ? LEAD_MOST : e->attr.sample_period / 8 * 9;
 
 	ps->shift_ns = now + (lead < LEAD_MOST ? lead : LEAD_MOST);
 	if (ps->next->from_ns == UINT64_MAX) {

@@ -13,13 +13,15 @@
 #include "proc/tasks.h"
 #include "sample/perf_impl.h"
 
+#define BRIEF_NS (100 * MS)
 #define DOUBT_NS (30 * MS) /* how long a record may take to explain a thread that a scan found */
 
 void perf_announce(struct perf_source *ps, struct member *m, const char *comm)
 {
+	/* Not the time of the scan: records from before it may still be on their way. */
+	uint64_t now = merger_now(ps->merger);
 	const struct raw_task t = {
-		.time_ns = m->since_ns > merger_now(ps->merger) ? m->since_ns
-								: merger_now(ps->merger),
+		.time_ns = now > ps->opened_ns ? now : ps->opened_ns,
 		.pid = m->pid,
 		.tid = m->tid,
 		.comm = comm,
@@ -165,6 +167,8 @@ void perf_take_exit(struct perf_source *ps, const struct record_side *r, uint64_
 	/* Found by a scan after this end: another life of the same number. */
 	if (!m || m->since_ns > time)
 		return;
+	if (m->since_ns > ps->opened_ns && time - m->since_ns < BRIEF_NS)
+		ps->brief++;
 	member_end(ps, m, time);
 }
 
@@ -174,8 +178,8 @@ static void scan_born(void *ctx, const struct proc_task *t)
 	struct member *m = roster_find(&ps->roster, t->tid);
 	uint64_t now = clock_mono_ns();
 
-	if (t->pid == ps->self)
-		return;
+	if (t->pid == ps->self || t->state == 'Z' || t->state == 'X')
+		return; /* its end was told, or nothing of it will ever be */
 	if (m && m->pid == t->pid) {
 		m->missing = false;
 		m->cpu_ns = t->cpu_ns;

@@ -19,8 +19,10 @@
 #include "proc/tasks.h"
 #include "sample/perf_impl.h"
 
-#define TURNOVER_LOOK_NS (100 * MS)
-#define TURNOVER_BIAS    0.01      /* of a CPU: what may be missed in threads just born */
+#define TURNOVER_LOOK_NS (250 * MS)
+#define BRIEF_LEAST      4
+#define BRIEF_BIAS       0.01      /* of a CPU: what may be missed in threads that end soon */
+#define BIRTH_BIAS       0.1       /* … in all threads just born */
 #define QUICK_NS         (50 * MS) /* between scans while they find something */
 #define QUICK_SCANS      20
 #define SWAPS_MOST       32 /* threads exchanged in one look */
@@ -210,21 +212,22 @@ bool perf_watch_work(struct perf_source *ps, uint64_t budget_ns)
 	return done;
 }
 
-/* Threads that live shortly are seen too seldom when each starts with a full period. */
+/*
+ * Each new thread starts with a whole period to go, so that half a period of it is missed on
+ * average. That matters where many end soon after, or where very many are born.
+ */
 static void check_turnover(struct perf_source *ps, uint64_t now)
 {
-	double births, seconds = (double)(now - ps->turnover_ns) / S;
+	double each = (double)plan_period_ns(&ps->setup) / 2 / TURNOVER_LOOK_NS;
+	bool brief = ps->brief >= BRIEF_LEAST && (double)ps->brief * each > BRIEF_BIAS;
 
-	if (now < ps->turnover_ns + TURNOVER_LOOK_NS)
-		return;
-	births = (double)(ps->births - ps->births_seen) / seconds;
-	ps->births_seen = ps->births;
-	ps->turnover_ns = now;
-	if (ps->sampling->cpu_wide || !ps->allowed.cpu_wide || ps->listed_only)
-		return;
-	if (births * (double)plan_period_ns(&ps->setup) / 2 / S > TURNOVER_BIAS ||
-	    ps->sampling->capped)
+	if (!ps->sampling->cpu_wide && ps->allowed.cpu_wide && !ps->listed_only && !ps->shift &&
+	    (brief || (double)ps->births * each > BIRTH_BIAS || ps->sampling->capped))
 		perf_shift(ps, true);
+	if (now - ps->turnover_ns >= TURNOVER_LOOK_NS) {
+		ps->births = ps->brief = 0;
+		ps->turnover_ns = now;
+	}
 }
 
 /* Who ran since the last look, watched or not. */

@@ -67,9 +67,9 @@ uint64_t plan_period_ns(const struct plan_setup *setup)
 
 static void attr_period(struct plan_event *e, const struct plan_setup *setup)
 {
-	e->jitter = !setup->period;
+	e->jitter = setup->period ? 0 : e->strands > 1 ? 0.2 : 0.04;
 	if (setup->period || e->spec.clock) {
-		e->attr.sample_period = plan_period_ns(setup);
+		e->attr.sample_period = plan_period_ns(setup) * e->strands;
 	} else {
 		e->attr.freq = 1;
 		e->attr.sample_freq = setup->rate_hz ? setup->rate_hz : 1;
@@ -106,14 +106,15 @@ static void layout_of(struct plan_event *e)
 	};
 }
 
-int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
-	     const struct plan_setup *setup)
+static int add_one(struct plan *p, const struct event_spec *spec, uint16_t index, uint16_t strands,
+		   const struct plan_setup *setup)
 {
 	struct plan_event *e = &p->e[p->n];
 
 	if (p->n == PLAN_MAX)
 		return -E2BIG;
-	*e = (struct plan_event){.spec = *spec, .index = index, .leader = (uint16_t)p->n};
+	*e = (struct plan_event){
+		.spec = *spec, .index = index, .leader = (uint16_t)p->n, .strands = strands};
 	attr_common(&e->attr, spec, setup);
 	attr_period(e, setup);
 	attr_stacks(&e->attr, setup);
@@ -126,6 +127,17 @@ int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
 	p->inherit = setup->inherit;
 	p->n++;
 	return 0;
+}
+
+int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
+	     const struct plan_setup *setup)
+{
+	uint16_t strands = spec->clock && setup->cpu_wide && !setup->period ? PLAN_STRANDS : 1;
+	int rc = 0;
+
+	for (uint16_t i = 0; !rc && i < strands; i++)
+		rc = add_one(p, spec, index, strands, setup);
+	return rc;
 }
 
 static void attr_side(struct perf_event_attr *a, const struct plan_setup *setup)
@@ -167,10 +179,10 @@ void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr
 	/* Multiples of the golden ratio, modulo 1, fill an interval evenly however many there are.
 	 */
 	uint32_t spread = (seat + 1) * 2654435769U;
-	double factor = 1 + ((double)spread / UINT32_MAX - 0.5) * 0.04;
+	double factor = 1 + ((double)spread / UINT32_MAX - 0.5) * e->jitter;
 
 	*ret_attr = e->attr;
-	if (!e->jitter || !e->attr.sample_period)
+	if (e->jitter == 0 || e->attr.freq)
 		return;
 	ret_attr->sample_period = (uint64_t)((double)e->attr.sample_period * factor);
 	if (!ret_attr->sample_period)

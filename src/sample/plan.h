@@ -17,6 +17,7 @@
 #include "source.h"
 
 #define PLAN_MAX        32
+#define PLAN_STRANDS    8
 #define PLAN_SIDE       UINT16_MAX /* index of an event that only brings side-band records */
 #define PLAN_DUMP_MAX   65528      /* what perf_event_open takes */
 #define PLAN_DUMP_START 16384      /* where an adapting dump size starts */
@@ -25,9 +26,11 @@ struct plan_event {
 	struct event_spec spec;
 	struct perf_event_attr attr;
 	struct record_layout layout;
-	uint16_t index;  /* in the profile's event list, or PLAN_SIDE */
-	uint16_t leader; /* place in the plan of its group's leader */
-	bool jitter;     /* the period may differ a little from CPU to CPU */
+	uint16_t index;   /* in the profile's event list, or PLAN_SIDE */
+	uint16_t leader;  /* place in the plan of its group's leader */
+	double jitter;    /* by how much of itself the period may differ from CPU to CPU */
+	uint16_t strands; /* events that share this one's work: each sample stands for so much less
+			   */
 };
 
 struct plan {
@@ -52,7 +55,12 @@ struct plan_setup {
 
 extern const struct record_layout plan_common; /* what every record of every plan begins with */
 
-/* One sampling event alone in its group. @index: its place in the profile's event list. */
+/*
+ * One sampling event alone in its group. @index: its place in the profile's event list. A clock on
+ * whole CPUs is spun from PLAN_STRANDS slower clocks of unlike periods: a lone timer lets the
+ * kernel wake sleepers together with its ticks, and a program that works after each of them for
+ * less than a period would never be seen.
+ */
 int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
 	     const struct plan_setup *setup);
 /* An event that brings only mappings, names, births and ends. -errno: not even that is allowed. */
@@ -64,8 +72,8 @@ int plan_fold_side(struct plan *p, const struct plan_setup *setup);
 uint64_t plan_period_ns(const struct plan_setup *setup);
 
 /*
- * The event as opened for one (thread, CPU): its period differs from others' by at most 2 %, so
- * that no two tick in step. @seat: any number that tells them apart; consecutive ones spread
+ * The event as opened for one (thread, CPU): its period differs a little from others', so that no
+ * two tick in step. @seat: any number that tells them apart; consecutive ones spread
  * evenly.
  */
 void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr *ret_attr);

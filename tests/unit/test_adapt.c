@@ -104,7 +104,7 @@ static void test_rate(void **state)
 
 static void test_periods_differ(void **state)
 {
-	struct plan_event e = {.attr.sample_period = 1000000, .jitter = true};
+	struct plan_event e = {.attr.sample_period = 1000000, .jitter = 0.04, .strands = 1};
 	struct perf_event_attr attr;
 	double sum = 0;
 	uint64_t seen[64];
@@ -119,7 +119,7 @@ static void test_periods_differ(void **state)
 		sum += (double)attr.sample_period;
 	}
 	assert_in_range((uint64_t)(sum / 64), 999000, 1001000);
-	e.jitter = false;
+	e.jitter = 0;
 	plan_attr(&e, 5, &attr);
 	assert_int_equal(attr.sample_period, 1000000);
 }

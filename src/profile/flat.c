@@ -20,6 +20,14 @@ struct flat_leaf {
 	struct sums sums;
 };
 
+/* A touched node, numbered by rising id, with its links. */
+struct flat_touched {
+	node_id node;
+	uint32_t leaf;        /* index + 1 in leaves, or INNER */
+	uint32_t first, next; /* child, sibling; FLAT_NONE */
+	uint32_t out;         /* index in preorder, of it or of its visible ancestor */
+};
+
 void flat_fini(struct flat *f)
 {
 	free(f->nodes);
@@ -27,15 +35,14 @@ void flat_fini(struct flat *f)
 	free(f->total_values);
 	free(f->leaves);
 	free(f->place);
-	free(f->first);
-	free(f->next);
+	free(f->touched);
 	free(f->leaf_values);
 	*f = (struct flat){0};
 }
 
 size_t flat_bytes(const struct flat *f)
 {
-	return f->cap * (sizeof *f->nodes + 2 * sizeof(uint32_t)) +
+	return f->cap * sizeof *f->nodes + f->touched_cap * sizeof *f->touched +
 	       f->leaves_cap * sizeof *f->leaves + f->place_cap * sizeof(uint32_t) +
 	       (f->leaf_values_cap + 2 * f->values_cap) * sizeof(double);
 }
@@ -176,25 +183,22 @@ static uint32_t mark(struct flat *f, const struct trie *trie)
 	return touched;
 }
 
-/*
- * Number the touched nodes by rising id (nodes[pos].node, their leaf in nodes[pos].parent for now)
- * and link them: first child, next sibling. Returns the first outermost node.
- */
+/* Number the touched nodes by rising id and link them. Returns the first outermost one. */
 static uint32_t link_children(struct flat *f, const struct trie *trie, uint32_t touched)
 {
 	uint32_t pos = 0, root = FLAT_NONE;
 	for (node_id id = 1; pos < touched; id++) {
 		if (!f->place[id])
 			continue;
-		f->nodes[pos].node = id;
-		f->nodes[pos].parent = f->place[id];
-		f->first[pos] = FLAT_NONE;
+		f->touched[pos] = (struct flat_touched){
+			.node = id, .leaf = f->place[id], .first = FLAT_NONE};
 		f->place[id] = ++pos;
 	}
 	while (pos-- > 0) {
-		node_id parent = trie_at(trie, f->nodes[pos].node)->parent;
-		uint32_t *head = parent == NODE_ROOT ? &root : &f->first[f->place[parent] - 1];
-		f->next[pos] = *head;
+		node_id parent = trie_at(trie, f->touched[pos].node)->parent;
+		uint32_t *head = parent == NODE_ROOT ? &root
+						     : &f->touched[f->place[parent] - 1].first;
+		f->touched[pos].next = *head;
 		*head = pos;
 	}
 	return root;
@@ -210,48 +214,51 @@ static bool spliced_out(const struct tables *t, frame_id frame, uint32_t leaf, u
 	return frame_flags & FRAME_TAILCALL && !(flags & QUERY_TAIL_CALLS);
 }
 
-struct order {
-	struct flat_node *from; /* by position */
-	uint32_t *out;          /* position → index in preorder, of it or its visible ancestor */
-};
+/* Position of the parent, FLAT_NONE for an outermost node. */
+static uint32_t parent_of(const struct flat *f, const struct trie_node *n)
+{
+	return n->parent == NODE_ROOT ? FLAT_NONE : f->place[n->parent] - 1;
+}
+
+static void write_node(struct flat *f, uint32_t i, const struct flat_touched *x, frame_id frame,
+		       uint32_t parent)
+{
+	uint32_t nv = f->nvalues;
+	f->nodes[i] = (struct flat_node){.node = x->node, .frame = frame, .parent = parent};
+	if (x->leaf != INNER)
+		f->nodes[i].self = f->leaves[x->leaf - 1].sums;
+	if (!nv)
+		return;
+	double *values = f->self_values + (size_t)i * nv;
+	if (x->leaf != INNER)
+		memcpy(values, f->leaf_values + (size_t)(x->leaf - 1) * nv, nv * sizeof *values);
+	else
+		memset(values, 0, nv * sizeof *values);
+}
 
 /* Depth first through the links, writing f->nodes in preorder. */
-static void write_preorder(struct flat *f, const struct profile *p, const struct tables *t,
-			   const struct fold_query *q, const struct order *o, uint32_t root)
+static void write_preorder(struct flat *f, const struct trie *trie, const struct tables *t,
+			   uint32_t flags, uint32_t root)
 {
 	uint32_t at = root, n = 0;
 	while (at != FLAT_NONE) {
-		const struct trie_node *node = trie_at(&p->trie, o->from[at].node);
-		uint32_t leaf = o->from[at].parent;
-		uint32_t up = node->parent == NODE_ROOT ? FLAT_NONE : f->place[node->parent] - 1;
-		uint32_t parent = up == FLAT_NONE ? FLAT_NONE : o->out[up];
-		if (spliced_out(t, node->frame, leaf, q->flags)) {
-			o->out[at] = parent;
-		} else {
-			f->nodes[n] = (struct flat_node){
-				.node = o->from[at].node, .frame = node->frame, .parent = parent};
-			double *values = f->self_values + (size_t)n * f->nvalues;
-			if (f->nvalues)
-				memset(values, 0, f->nvalues * sizeof *values);
-			if (leaf != INNER) {
-				f->nodes[n].self = f->leaves[leaf - 1].sums;
-				if (f->nvalues)
-					memcpy(values,
-					       f->leaf_values + (size_t)(leaf - 1) * f->nvalues,
-					       f->nvalues * sizeof *values);
-			}
-			o->out[at] = n++;
+		struct flat_touched *x = &f->touched[at];
+		const struct trie_node *node = trie_at(trie, x->node);
+		uint32_t up = parent_of(f, node);
+		uint32_t parent = up == FLAT_NONE ? FLAT_NONE : f->touched[up].out;
+		x->out = parent;
+		if (!spliced_out(t, node->frame, x->leaf, flags)) {
+			write_node(f, n, x, node->frame, parent);
+			x->out = n++;
 		}
-		if (f->first[at] != FLAT_NONE) {
-			at = f->first[at];
+		if (x->first != FLAT_NONE) {
+			at = x->first;
 			continue;
 		}
-		while (at != FLAT_NONE && f->next[at] == FLAT_NONE) {
-			node_id above = trie_at(&p->trie, o->from[at].node)->parent;
-			at = above == NODE_ROOT ? FLAT_NONE : f->place[above] - 1;
-		}
+		while (at != FLAT_NONE && f->touched[at].next == FLAT_NONE)
+			at = parent_of(f, trie_at(trie, f->touched[at].node));
 		if (at != FLAT_NONE)
-			at = f->next[at];
+			at = f->touched[at].next;
 	}
 	f->n = n;
 }
@@ -286,18 +293,22 @@ static void sum_up(struct flat *f, const struct tables *t)
 
 static int reserve_nodes(struct flat *f, uint32_t touched)
 {
+	uint32_t cap = touched + touched / 4 + 64;
+	if (touched > f->touched_cap) {
+		if (grow(&f->touched, sizeof *f->touched, cap))
+			return -ENOMEM;
+		f->touched_cap = cap;
+	}
 	if (touched > f->cap) {
-		uint32_t cap = touched + touched / 4 + 64;
-		if (grow(&f->nodes, sizeof *f->nodes, cap) ||
-		    grow(&f->first, sizeof *f->first, cap) || grow(&f->next, sizeof *f->next, cap))
+		if (grow(&f->nodes, sizeof *f->nodes, cap))
 			return -ENOMEM;
 		f->cap = cap;
 	}
 	if (!f->nvalues)
 		return 0;
-	size_t cap = f->values_cap;
-	if (grow_values(&f->self_values, &cap, (size_t)touched * f->nvalues) ||
-	    grow_values(&f->total_values, &f->values_cap, (size_t)touched * f->nvalues))
+	size_t had = f->values_cap, need = (size_t)touched * f->nvalues;
+	if (grow_values(&f->self_values, &had, need) ||
+	    grow_values(&f->total_values, &f->values_cap, need))
 		return -ENOMEM;
 	return 0;
 }
@@ -331,16 +342,7 @@ int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	if (reserve_nodes(f, touched))
 		return -ENOMEM;
 	uint32_t root = link_children(f, &p->trie, touched);
-
-	struct order o = {.from = malloc(touched * sizeof *o.from + 1),
-			  .out = malloc(touched * sizeof *o.out + 1)};
-	if (o.from && o.out) {
-		memcpy(o.from, f->nodes, touched * sizeof *o.from);
-		write_preorder(f, p, t, q, &o, root);
-		sum_up(f, t);
-	}
-	int result = o.from && o.out ? 0 : -ENOMEM;
-	free(o.from);
-	free(o.out);
-	return result;
+	write_preorder(f, &p->trie, t, q->flags, root);
+	sum_up(f, t);
+	return 0;
 }

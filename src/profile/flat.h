@@ -55,8 +55,9 @@ struct flat {
 	/* scratch */
 	struct flat_leaf *leaves;
 	uint32_t nleaves, leaves_cap;
-	uint32_t *place, *first, *next;
-	uint32_t place_cap;
+	struct flat_touched *touched;
+	uint32_t *place;
+	uint32_t place_cap, touched_cap;
 	double *leaf_values;
 	size_t leaf_values_cap, values_cap;
 };

@@ -88,6 +88,10 @@ uint32_t unsampled_find(const struct profile *p, const struct tables *t, const s
 	}
 	vec_fini(&b);
 	map64_fini(&b.by_pid);
+	if (!n) {
+		free(found);
+		found = NULL;
+	}
 	*ret = found;
 	return n;
 }

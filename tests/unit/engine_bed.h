@@ -25,6 +25,6 @@ struct query bed_question(enum view_kind view);
  */
 const struct answer *bed_ask(struct bed *b, struct query q, uint64_t samples);
 const struct row *bed_row(const struct answer *a, const char *name);       /* the first, or NULL */
-bool bed_notice(struct bed *b, enum notice_kind kind, struct notice *ret); /* within 5 s */
+bool bed_notice(struct bed *b, enum notice_kind kind, struct notice *ret); /* within 20 s */
 
 #endif

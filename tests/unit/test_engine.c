@@ -63,7 +63,8 @@ static void play_two(struct script *s)
 static void test_functions(void **state)
 {
 	(void)state;
-	struct bed b = {.script = {.play = play_two}};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_two}};
 	struct engine_setup setup = {.live = true, .save = fake_save};
 	bed_up(&b, &setup);
 	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 100);
@@ -103,7 +104,8 @@ static void test_functions(void **state)
 static void test_save(void **state)
 {
 	(void)state;
-	struct bed b = {.script = {.play = play_two}};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_two}};
 	struct engine_setup setup = {.live = true, .save = fake_save};
 	struct notice n;
 	bed_up(&b, &setup);
@@ -127,7 +129,8 @@ static void test_save(void **state)
 static void test_snapshot(void **state)
 {
 	(void)state;
-	struct bed b = {.script = {.play = play_two, .ends = true}};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_two, .ends = true}};
 	struct engine_setup setup = {.live = true, .save = fake_save};
 	struct notice n;
 	bed_up(&b, &setup);
@@ -177,7 +180,8 @@ static void play_failing(struct script *s)
 static void test_failing_source(void **state)
 {
 	(void)state;
-	struct bed b = {.script = {.play = play_failing, .ends = true}};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_failing, .ends = true}};
 	struct engine_setup setup = {.live = true, .save = fake_save};
 	struct notice n;
 	struct err err;
@@ -200,10 +204,10 @@ static void test_failing_source(void **state)
 static void play_recording(struct script *s)
 {
 	frame_id in_main = script_frame(s->tables, "main", 0x100);
-	for (uint64_t i = 0; i < 300000; i++) {
+	for (uint64_t i = 0; i < 80000; i++) {
 		frame_id f[] = {script_frame(s->tables, "f", 0x1000 + i % 64), in_main};
-		script_sample(s, 1000 + i * MS / 10, 7, 7, 1, f, 2);
-		if (!s->sink->ops->progress(s->sink->ctx, i, 300000))
+		script_sample(s, 1000 + i * MS / 5, 7, 7, 1, f, 2);
+		if (!s->sink->ops->progress(s->sink->ctx, i, 80000))
 			return;
 	}
 }
@@ -211,18 +215,19 @@ static void play_recording(struct script *s)
 static void test_recording(void **state)
 {
 	(void)state;
-	struct bed b = {.script = {.play = play_recording, .ends = true}};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_recording, .ends = true}};
 	struct engine_setup setup = {.live = false};
 	bed_up(&b, &setup);
-	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 300000);
+	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 80000);
 	assert_int_equal(a->status.loss[LOSS_QUEUE], 0);
-	assert_int_equal(bed_row(a, "f")->self_samples, 300000);
+	assert_int_equal(bed_row(a, "f")->self_samples, 80000);
 	assert_true(a->status.recording);
 	answer_unref(a);
 	struct query q = bed_question(VIEW_FUNCTIONS);
-	q.window_ns = 10000 * MS; /* 10,000 samples a second of recorded time */
+	q.window_ns = 10000 * MS; /* 5,000 samples a second of recorded time */
 	a = ask(&b, q, 1);
-	assert_true(a->status.samples >= 99000 && a->status.samples <= 101000);
+	assert_true(a->status.samples >= 49000 && a->status.samples <= 51000);
 	answer_unref(a);
 	tear_down(&b);
 }
@@ -230,7 +235,8 @@ static void test_recording(void **state)
 static void test_commands(void **state)
 {
 	(void)state;
-	struct bed b = {.script = {.play = play_two}};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_two}};
 	struct engine_setup setup = {.live = true, .save = fake_save};
 	bed_up(&b, &setup);
 	answer_unref(ask(&b, bed_question(VIEW_FUNCTIONS), 100));

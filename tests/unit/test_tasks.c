@@ -440,7 +440,7 @@ static void two_thousand_threads_within_budget(void **state)
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pthread_attr_init(&attr);
-		pthread_attr_setstacksize(&attr, 64 << 10);
+		pthread_attr_setstacksize(&attr, 256 << 10);
 		for (int i = 0; i < N; i++)
 			pthread_create(&thread, &attr, many_main, NULL);
 		if (write(ready[1], "r", 1) == 1)

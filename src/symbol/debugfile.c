@@ -194,10 +194,18 @@ static struct image *by_debuglink(const struct debug_places *p, const struct ima
 	return debug;
 }
 
-struct image *debug_find(const struct debug_places *p, const struct image *image)
+struct image *debug_find(const struct debug_places *p, const struct image *image,
+			 const char *fetched)
 {
-	struct image *debug = by_build_id(p, image->build_id, image->build_id_size);
+	static const struct module_access here;
+	struct debug_places ours = *p;
+	struct image *debug = NULL;
 
+	ours.access = &here;
+	if (fetched)
+		debug = open_checked(&ours, fetched, image->build_id, image->build_id_size);
+	if (!debug)
+		debug = by_build_id(p, image->build_id, image->build_id_size);
 	return debug ? debug : by_debuglink(p, image);
 }
 

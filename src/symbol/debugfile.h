@@ -18,8 +18,9 @@ struct debug_places {
 	pid_t pid;        /* a process that maps it, 0 none */
 };
 
-/* The separate debug file of @image. NULL: none. */
-struct image *debug_find(const struct debug_places *p, const struct image *image);
+/* The separate debug file of @image; @fetched: one that was downloaded, or NULL. NULL: none. */
+struct image *debug_find(const struct debug_places *p, const struct image *image,
+			 const char *fetched);
 /* The dwz supplement that @image (of file @path) names. */
 struct image *debug_find_alt(const struct debug_places *p, const struct image *image);
 /* PROGRAM.dwp beside the program or its debug file. */

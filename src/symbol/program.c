@@ -90,7 +90,7 @@ static void find_debug(struct program *p)
 	struct image *main = p->image[IMAGE_MAIN];
 
 	if (!has_symtab(main) || !has_dwarf(main))
-		p->image[IMAGE_DEBUG] = debug_find(&p->places, main);
+		p->image[IMAGE_DEBUG] = debug_find(&p->places, main, p->fetched);
 	if (p->image[IMAGE_DEBUG])
 		p->slide = slide_between(main, p->image[IMAGE_DEBUG]);
 	if (!has_symtab(main) && !has_symtab(p->image[IMAGE_DEBUG]))
@@ -113,7 +113,7 @@ static void load_symbols(struct program *p)
 							    : SYMBOLS_NONE;
 }
 
-struct program *program_open(struct program_env *env, module_id id)
+struct program *program_open(struct program_env *env, module_id id, const char *fetched)
 {
 	struct program *p = calloc(1, sizeof *p);
 	const struct module *m = tables_module_get(env->tables, id);
@@ -130,6 +130,7 @@ struct program *program_open(struct program_env *env, module_id id)
 					  .path = tables_text(env->tables, m->path),
 					  .pid = m->pid};
 	symtab_init(&p->symtab);
+	p->fetched = fetched ? strdup(fetched) : NULL;
 	if (module_image(env->tables, m, &env->access, &p->image[IMAGE_MAIN], &err)) {
 		p->image[IMAGE_MAIN] = NULL;
 		snprintf(p->why, sizeof p->why, "%.250s", err.msg);
@@ -146,6 +147,7 @@ void program_free(struct program *p)
 	dw_close(p->dw);
 	symtab_fini(&p->symtab);
 	free(p->by_name);
+	free(p->fetched);
 	for (size_t i = 0; i < p->dwos.len; i++)
 		image_close(p->dwos.data[i]);
 	vec_fini(&p->dwos);

@@ -37,6 +37,7 @@ struct program {
 	module_id id;
 	struct program_env *env;
 	struct debug_places places;
+	char *fetched; /* debug file that was downloaded, NULL none */
 	struct image *image[IMAGES];
 	struct {
 		VEC(struct image *)
@@ -52,8 +53,11 @@ struct program {
 	char why[256]; /* why there is nothing, or less than there could be; "" */
 };
 
-/* Open the file of module @id; NULL only without memory: what cannot be opened says why. */
-struct program *program_open(struct program_env *env, module_id id);
+/*
+ * Open the file of module @id; NULL only without memory: what cannot be opened says why. @fetched:
+ * a debug file that was downloaded for it, or NULL.
+ */
+struct program *program_open(struct program_env *env, module_id id, const char *fetched);
 void program_free(struct program *p);
 size_t program_bytes(const struct program *p);
 

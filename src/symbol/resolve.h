@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "base/vec.h"
+#include "errand.h"
 #include "jitmap.h"
 #include "kernel.h"
 #include "naming.h"
@@ -18,7 +19,10 @@
 
 struct module_status {
 	uint8_t known; /* enum module_symbols */
+	bool package_asked, fetch_asked;
 	char why[256];
+	char package[128]; /* its debug package, "" unknown */
+	char *fetched;     /* where a downloaded debug file is, NULL none */
 };
 
 /* Generated code of one process (a MODULE_JIT), and its frames that had no name so far. */
@@ -44,6 +48,10 @@ struct resolve {
 	struct {
 		VEC(struct jit_module)
 	} jits;
+	struct errands *errands;
+	/* Called for each frame of a module whose symbols came late. */
+	void (*again)(void *ctx, frame_id frame);
+	void *again_ctx;
 	size_t cache_bytes;
 	uint64_t uses;
 	/* What other threads may ask about modules; under its own lock. */
@@ -63,12 +71,14 @@ bool resolve_name(struct resolve *r, frame_id frame);
 /* Lines and inlined functions. */
 void resolve_lines(struct resolve *r, frame_id frame);
 
-/* Look whether generated code was told of since; call now and then. */
+/* Look whether generated code was told of since, or an errand is done; call now and then. */
 void resolve_tick(struct resolve *r);
 
 /* The map of a MODULE_JIT; NULL: no memory. */
 struct jit_module *resolve_jit(struct resolve *r, module_id module);
 struct program *resolve_program(struct resolve *r, module_id module); /* NULL: no memory */
+/* One sentence of advice; asks dpkg beside when it has to. Any thread. */
+void resolve_advice(struct resolve *r, module_id module, char *ret_text, size_t size);
 void resolve_status(struct resolve *r, module_id module, enum module_symbols known,
 		    const char *why);
 

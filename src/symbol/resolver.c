@@ -16,9 +16,10 @@
 #include "resolve.h"
 #include "wants.h"
 
-#define STACK_BYTES (16u << 20) /* demangling may nest deep */
-#define IDLE_MS     300
-#define TICK_NS     250000000ull
+#define STACK_BYTES    (16u << 20) /* demangling may nest deep */
+#define IDLE_MS        300
+#define TICK_NS        250000000ull
+#define ERRAND_WAIT_MS 20
 
 struct resolver {
 	struct resolve state;
@@ -29,7 +30,17 @@ struct resolver {
 	bool started, joined;
 	uint64_t ticked_ns; /* the thread's own */
 	_Atomic bool stop;
+	_Atomic uint64_t damage; /* as last counted under the lock */
 };
+
+/* A module's symbols came late: its frames are resolved anew, its listings are old. */
+static void again(void *ctx, frame_id frame)
+{
+	struct resolver *r = ctx;
+
+	wants_again(r->wants, frame);
+	shelf_clear(&r->shelf);
+}
 
 struct resolver *resolver_new(struct tables *tables, const struct resolver_config *config,
 			      struct err *err)
@@ -39,6 +50,8 @@ struct resolver *resolver_new(struct tables *tables, const struct resolver_confi
 	if (r && (r->wants = wants_new()) && !resolve_init(&r->state, tables, config)) {
 		pthread_mutex_init(&r->lock, NULL);
 		shelf_init(&r->shelf);
+		r->state.again = again;
+		r->state.again_ctx = r;
 		return r;
 	}
 	if (r)
@@ -50,13 +63,19 @@ struct resolver *resolver_new(struct tables *tables, const struct resolver_confi
 
 void resolver_free(struct resolver *r)
 {
-	if (!r)
-		return;
+	if (!r || !errands_free(r->state.errands, ERRAND_WAIT_MS))
+		return; /* a server is waited for: the process ends without it */
 	shelf_fini(&r->shelf);
 	resolve_fini(&r->state);
 	wants_free(r->wants);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
+}
+
+static void let_go(struct resolver *r)
+{
+	atomic_store_explicit(&r->damage, r->state.env.damage, memory_order_relaxed);
+	pthread_mutex_unlock(&r->lock);
 }
 
 static void step(struct resolver *r, enum want_step what, frame_id frame)
@@ -70,7 +89,7 @@ static void step(struct resolver *r, enum want_step what, frame_id frame)
 		defer = true;
 	else
 		more = resolve_name(&r->state, frame);
-	pthread_mutex_unlock(&r->lock);
+	let_go(r);
 	if (defer)
 		wants_defer(r->wants, frame);
 	else
@@ -137,6 +156,7 @@ int resolver_start(struct resolver *r)
 void resolver_stop(struct resolver *r)
 {
 	atomic_store_explicit(&r->stop, true, memory_order_relaxed);
+	errands_stop(r->state.errands);
 	wants_wake(r->wants);
 }
 
@@ -172,7 +192,7 @@ void resolver_now(struct resolver *r, frame_id frame)
 	pthread_mutex_lock(&r->lock);
 	if (resolve_name(&r->state, frame))
 		resolve_lines(&r->state, frame);
-	pthread_mutex_unlock(&r->lock);
+	let_go(r);
 }
 
 bool resolver_settle(struct resolver *r, int timeout_ms)
@@ -196,15 +216,26 @@ enum module_symbols resolver_module(const struct resolver *r, module_id module)
 
 void resolver_advice(struct resolver *r, module_id module, char *ret_text, size_t size)
 {
-	struct resolve *s = &r->state;
+	if (size)
+		resolve_advice(&r->state, module, ret_text, size);
+}
 
-	if (!size)
-		return;
-	ret_text[0] = '\0';
-	pthread_mutex_lock(&s->status_lock);
-	if (module < s->status.len)
-		snprintf(ret_text, size, "%s", s->status.data[module].why);
-	pthread_mutex_unlock(&s->status_lock);
+void resolver_download(const struct resolver *r, struct resolver_download *ret_download)
+{
+	struct errand_progress p;
+
+	errands_progress(r->state.errands, &p);
+	*ret_download = (struct resolver_download){p.module, p.done, p.all, p.waiting};
+}
+
+void resolver_cancel(struct resolver *r)
+{
+	errands_cancel(r->state.errands);
+}
+
+uint64_t resolver_damage(const struct resolver *r)
+{
+	return atomic_load_explicit(&r->damage, memory_order_relaxed);
 }
 
 /* ---- listings ---- */
@@ -225,6 +256,6 @@ const struct listing *resolver_listing_now(struct resolver *r, func_id func)
 
 	pthread_mutex_lock(&r->lock);
 	l = listing_make(&r->state, func);
-	pthread_mutex_unlock(&r->lock);
+	let_go(r);
 	return l;
 }

@@ -80,7 +80,22 @@ void listing_unref(const struct listing *l);
 /* Sample-weighted advice is made by the engine; this tells what is known of one module. */
 enum module_symbols { SYMBOLS_UNKNOWN, SYMBOLS_NONE, SYMBOLS_DYNAMIC, SYMBOLS_FULL, SYMBOLS_LINES };
 enum module_symbols resolver_module(const struct resolver *r, module_id module);
-/* "install libfoo-dbgsym" or "" ; from a cache filled by the jobs thread (dpkg -S). */
+/*
+ * Why a module has no names and what would help, as one sentence: "install libfoo6-dbgsym for
+ * libfoo.so.6" (dpkg is asked beside, so the answer may come with a later call), or "".
+ */
 void resolver_advice(struct resolver *r, module_id module, char *ret_text, size_t size);
+
+/* Debug files on their way from DEBUGINFOD_URLS. Any thread. */
+struct resolver_download {
+	module_id module;   /* 0: none under way */
+	uint64_t done, all; /* bytes, all 0: unknown */
+	uint32_t waiting;   /* modules after it */
+};
+void resolver_download(const struct resolver *r, struct resolver_download *ret_download);
+void resolver_cancel(struct resolver *r); /* it, and those waiting; they are not tried again */
+
+/* What made no sense in files so far (damaged sections, references that lead nowhere …). */
+uint64_t resolver_damage(const struct resolver *r);
 
 #endif

@@ -79,7 +79,7 @@ int app_init(struct ui *ui, struct engine *engine, const struct ui_config *confi
 		.engine = engine,
 		.config = config,
 		.flags = config->query_flags,
-		.window_ns = WINDOW_START_NS,
+		.window_ns = config->whole ? 0 : WINDOW_START_NS,
 		.interval_ms = config->interval_ms ? config->interval_ms : 1000,
 		.ask = true,
 		.redraw = true,

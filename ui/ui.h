@@ -22,6 +22,7 @@ struct ui_config {
 	uint32_t sort;           /* enum column_id */
 	double percent_limit;    /* rows below are hidden, in per cent */
 	enum view_kind first;    /* first screen: VIEW_FUNCTIONS, or an analysis of a recording */
+	bool whole;              /* start with all there is instead of the last 10 s: recordings */
 	bool has_output;         /* a command was started: the Output screen exists */
 	const char *save_name;   /* proposed file name for `s` */
 	const char *const *keys; /* remappings "action=key" from the config file, NULL-terminated,

@@ -326,6 +326,7 @@ static int screen_run(struct session *s)
 				.sort = o->sort,
 				.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
 				.first = session_analysis(s),
+				.whole = o->target.file != NULL,
 				.has_output = s->spawn != NULL,
 				.save_name = name,
 				.keys = o->keys,

@@ -131,6 +131,8 @@ static int print_report(struct session *s, const struct snapshot *snapshot)
 		return 1;
 	}
 	if (fflush(stdout) || ferror(stdout)) {
+		if (errno == EPIPE) /* whoever reads has seen enough */
+			return 0;
 		complain("cannot write the report: %s", strerror(errno));
 		return 1;
 	}

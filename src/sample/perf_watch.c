@@ -25,7 +25,8 @@
 #define BIRTH_BIAS       0.1       /* … in all threads just born */
 #define QUICK_NS         (50 * MS) /* between scans while they find something */
 #define QUICK_SCANS      20
-#define SWAPS_MOST       32 /* threads exchanged in one look */
+#define MANY_FDS         1024 /* opening more takes longer than the first screen may */
+#define SWAPS_MOST       32   /* threads exchanged in one look */
 
 struct fleet **perf_fleets(struct perf_source *ps, unsigned i)
 {
@@ -41,7 +42,7 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 	int rc = 0;
 
 	setup.cpu_wide = cpu_wide;
-	setup.count_exits = !ps->allowed.cpu_wide;
+	setup.count_exits = !ps->allowed.cpu_wide || ps->rings.n <= 16; /* one record a CPU */
 	*ret_sampling = *ret_side = (struct plan){0};
 	for (uint32_t i = 0; !rc && i < ps->nevents; i++)
 		rc = plan_add(ret_sampling, &ps->events[i], (uint16_t)(ps->first_event + i),
@@ -128,7 +129,9 @@ int perf_arrange(struct perf_source *ps, struct err *err)
 
 	if (rc)
 		return rc;
-	if (!cpu_wide && threads_need(ps, ps->nevents + 1) > room / 2) {
+	if (!cpu_wide &&
+	    threads_need(ps, ps->nevents + 1) >
+		    (ps->allowed.cpu_wide && room > MANY_FDS * 2 ? MANY_FDS : room / 2)) {
 		cpu_wide = ps->allowed.cpu_wide;
 		folded = !cpu_wide && threads_need(ps, ps->nevents + 1) > room - room / 8;
 	}

@@ -17,7 +17,7 @@
 #include "source.h"
 
 #define PLAN_MAX        32
-#define PLAN_STRANDS    8
+#define PLAN_STRANDS    4
 #define PLAN_SIDE       UINT16_MAX /* index of an event that only brings side-band records */
 #define PLAN_DUMP_MAX   65528      /* what perf_event_open takes */
 #define PLAN_DUMP_START 16384      /* where an adapting dump size starts */

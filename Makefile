@@ -79,6 +79,7 @@ PROGRAMS := $(patsubst %.c,$(O)/%,$(wildcard tests/programs/*.c)) \
 LIVE   := $(wildcard tests/live/test_*.sh)
 LINT   := $(wildcard tests/lint/*.sh)
 PMU    := $(wildcard tests/pmu/test_*.sh)
+BENCH  := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c)) $(patsubst %/main.c,$(O)/%,$(wildcard tests/bench/*/main.c))
 FUZZ   := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 $(UNIT): $(O)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(O)/libaltpttop.a
@@ -108,7 +109,17 @@ $(FAKE_UI): tests/screen/fake/fake_main.c $(filter-out %/script.o,$(SCREEN_HELP)
 		$(O)/libaltpttop.a $(LIBS)
 fake-ui: $(FAKE_UI)
 
+# A bench is tests/bench/NAME.c, or all files of tests/bench/NAME/ with a main.c.
+$(filter $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c)),$(BENCH)): $(O)/%: %.c $(O)/libaltpttop.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a -lutil $(LIBS)
+.SECONDEXPANSION:
+$(patsubst %/main.c,$(O)/%,$(wildcard tests/bench/*/main.c)): $(O)/%: $$(wildcard %/*.c) $$(wildcard %/*.h) $(O)/libaltpttop.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.c,$^) $(O)/libaltpttop.a -lunwind-ptrace $(LIBS)
+
 programs: $(PROGRAMS)
+bench-built: $(BENCH)
 tests-built: $(UNIT) $(SCREEN)
 unit: $(UNIT) $(SCREEN)
 	@tests/run $^
@@ -144,7 +155,9 @@ fuzz-built: $(FUZZ)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run $(FUZZ:%=fuzz:%)
 pmu-check: $(BIN) $(PROGRAMS)
 	@O=$(O) tests/run $(PMU)
-bench: $(BIN) $(PROGRAMS)
+bench:
+	@.ci/deps build check
+	@$(MAKE) --no-print-directory $(BIN) programs bench-built
 	@O=$(O) tests/bench/run
 
 deps:
@@ -184,7 +197,7 @@ help:
 	@echo 'make install    PREFIX=/usr/local DESTDIR=;  make uninstall; make clean'
 	@echo 'variables       CC CXX CFLAGS LDFLAGS WERROR O (build directory) SANITIZE SYSROOT'
 
-.PHONY: all need programs tests-built unit check check-built live asan tsan arm64 lint fuzz fuzz-built pmu-check bench
+.PHONY: all need programs bench-built tests-built unit check check-built live asan tsan arm64 lint fuzz fuzz-built pmu-check bench
 .PHONY: deps demo install uninstall clean help fake-ui
 .SECONDARY:
 -include $(OBJECTS:.o=.d) $(UNIT_HELP:.o=.d) $(SCREEN_HELP:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

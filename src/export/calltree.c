@@ -40,30 +40,49 @@ static int fold_frame(struct calltree *t, struct map64 *index, const struct name
 	return rc;
 }
 
-static int fold_all(struct calltree *t, struct map64 *index, uint32_t *folded,
-		    const struct snapshot *s, const struct namelist *n, const struct rollup *r)
+/* What is left of the whole when every node is counted had no stack. */
+static int fold_stackless(struct calltree *t, struct map64 *index, const struct snapshot *s,
+			  const struct namelist *n)
 {
-	struct rollup_count stackless = r->all;
+	uint32_t at = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->ncells && !at && !rc; i++)
+		if (s->cells[i].node == SNAPSHOT_ROOT)
+			rc = fold_frame(t, index, n, 0, &at);
+	t->stackless = at;
+	return rc;
+}
+
+static int fold_all(struct calltree *t, struct map64 *index, const struct snapshot *s,
+		    const struct namelist *n)
+{
 	int rc = vec_push(&t->nodes, (struct calltree_node){0});
 
 	for (uint32_t i = 0; i < s->nnodes && !rc; i++) {
-		uint32_t at = s->nodes[i].parent == SNAPSHOT_ROOT ? 0 : folded[s->nodes[i].parent];
+		uint32_t at = s->nodes[i].parent == SNAPSHOT_ROOT ? 0 : t->of[s->nodes[i].parent];
 		rc = fold_frame(t, index, n, n->node_frame[i], &at);
-		if (rc)
-			break;
-		folded[i] = at;
-		add(&t->nodes.data[at].self, &r->node_self[i]);
-		stackless.samples -= r->node_self[i].samples;
-		stackless.weight -= r->node_self[i].weight;
+		t->of[i] = at;
 	}
-	if (!rc && (stackless.samples || stackless.weight)) {
-		uint32_t at = 0;
-		stackless.weight_sq = 0;
-		rc = fold_frame(t, index, n, 0, &at);
-		if (!rc)
-			add(&t->nodes.data[at].self, &stackless);
+	return rc ? rc : fold_stackless(t, index, s, n);
+}
+
+static void sum_up(struct calltree *t, const struct snapshot *s, const struct rollup *r)
+{
+	struct rollup_count left = r->all;
+
+	for (uint32_t i = 0; i < s->nnodes; i++) {
+		add(&t->nodes.data[t->of[i]].self, &r->node_self[i]);
+		left.samples -= r->node_self[i].samples;
+		left.weight -= r->node_self[i].weight;
+		left.weight_sq -= r->node_self[i].weight_sq;
 	}
-	return rc;
+	if (t->stackless)
+		add(&t->nodes.data[t->stackless].self, &left);
+	for (uint32_t i = 0; i < t->nodes.len; i++)
+		t->nodes.data[i].total = t->nodes.data[i].self;
+	for (size_t i = t->nodes.len; i-- > 1;)
+		add(&t->nodes.data[t->nodes.data[i].parent].total, &t->nodes.data[i].total);
 }
 
 struct place {
@@ -109,19 +128,16 @@ int calltree_init(struct calltree *t, const struct snapshot *s, const struct nam
 		  const struct rollup *r)
 {
 	struct map64 index;
-	uint32_t *folded = calloc(s->nnodes + 1, sizeof *folded);
 
 	memset(t, 0, sizeof *t);
 	map64_init(&index);
-	int rc = folded ? fold_all(t, &index, folded, s, n, r) : -ENOMEM;
-	for (uint32_t i = 0; i < t->nodes.len; i++)
-		t->nodes.data[i].total = t->nodes.data[i].self;
-	for (size_t i = t->nodes.len; i-- > 1;)
-		add(&t->nodes.data[t->nodes.data[i].parent].total, &t->nodes.data[i].total);
+	t->of = calloc(s->nnodes + 1, sizeof *t->of);
+	int rc = t->of ? fold_all(t, &index, s, n) : -ENOMEM;
+	if (!rc && r)
+		sum_up(t, s, r);
 	if (!rc)
 		rc = link_children(t);
 	map64_fini(&index);
-	free(folded);
 	if (rc)
 		calltree_fini(t);
 	return rc;
@@ -130,4 +146,6 @@ int calltree_init(struct calltree *t, const struct snapshot *s, const struct nam
 void calltree_fini(struct calltree *t)
 {
 	vec_fini(&t->nodes);
+	free(t->of);
+	t->of = NULL;
 }

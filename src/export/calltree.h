@@ -21,8 +21,11 @@ struct calltree {
 	struct {
 		VEC(struct calltree_node)
 	} nodes;
+	uint32_t *of;       /* per node of the snapshot: its node here */
+	uint32_t stackless; /* the node of samples without a stack, 0: there are none */
 };
 
+/* @r NULL: nothing is summed, siblings are in no order. */
 int calltree_init(struct calltree *t, const struct snapshot *s, const struct namelist *n,
 		  const struct rollup *r); /* -ENOMEM: nothing is to be released */
 void calltree_fini(struct calltree *t);

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/calltree.h"
 #include "export/escape.h"
 #include "export/export.h"
-#include "export/namelist.h"
 
 #define FLUSH_BYTES 65536
 
@@ -24,10 +24,11 @@ struct span {
 struct writer {
 	const struct snapshot *s;
 	struct namelist names;
+	struct calltree tree;
 	struct strbuf b;
 	uint16_t event;
-	struct span *spans; /* per node; of the current thread */
-	uint8_t *touched;   /* per node */
+	struct span *spans; /* per node of the tree; of the current thread */
+	uint8_t *touched;   /* per node of the tree */
 	struct {
 		VEC(uint32_t)
 	} nodes, order; /* the current thread's nodes; cells by thread */
@@ -80,37 +81,32 @@ static void put_names(struct writer *w, const struct task *t)
 	strbuf_puts(&w->b, "}}");
 }
 
-static void put_spans(struct writer *w, const struct task *t, uint32_t node, uint64_t start)
+static void put_span(struct writer *w, const struct task *t, uint32_t node, uint64_t start)
 {
 	const struct span *span = &w->spans[node];
-	uint32_t frame = w->names.node_frame[node];
-	const struct namelist_frame *f = &w->names.frames.data[frame];
+	const struct namelist_func *func = &w->names.funcs.data[w->tree.nodes.data[node].func];
 
-	for (uint32_t i = f->n; i-- > 0;) {
-		const struct namelist_line *l = &w->names.lines.data[f->first + i];
-		const struct namelist_func *func = &w->names.funcs.data[l->func];
-		begin_event(w);
-		strbuf_puts(&w->b, "{\"ph\":\"X\",\"name\":");
-		escape_json(&w->b, func->name);
-		strbuf_puts(&w->b, ",\"cat\":");
-		escape_json(&w->b, namelist_module(&w->names, func->module));
-		put_time(&w->b, "ts", start);
-		put_time(&w->b, "dur", span->total);
-		strbuf_printf(&w->b, ",\"pid\":%d,\"tid\":%d,\"args\":{\"samples\":%" PRIu64,
-			      t->pid, t->tid, i ? 0 : span->self_samples);
-		if (*l->file && l->line) {
-			strbuf_puts(&w->b, ",\"file\":");
-			escape_json(&w->b, l->file);
-			strbuf_printf(&w->b, ",\"line\":%u", l->line);
-		}
-		strbuf_puts(&w->b, "}}");
+	begin_event(w);
+	strbuf_puts(&w->b, "{\"ph\":\"X\",\"name\":");
+	escape_json(&w->b, func->name);
+	strbuf_puts(&w->b, ",\"cat\":");
+	escape_json(&w->b, namelist_module(&w->names, func->module));
+	put_time(&w->b, "ts", start);
+	put_time(&w->b, "dur", span->total);
+	strbuf_printf(&w->b, ",\"pid\":%d,\"tid\":%d,\"args\":{\"samples\":%" PRIu64, t->pid,
+		      t->tid, span->self_samples);
+	if (*func->file) {
+		strbuf_puts(&w->b, ",\"file\":");
+		escape_json(&w->b, func->file);
+		strbuf_printf(&w->b, ",\"line\":%u", func->line);
 	}
+	strbuf_puts(&w->b, "}}");
 }
 
 /* Mark the node and its callers as this thread's. */
 static int touch(struct writer *w, uint32_t node)
 {
-	for (; node != SNAPSHOT_ROOT && !w->touched[node]; node = w->s->nodes[node].parent) {
+	for (; node && !w->touched[node]; node = w->tree.nodes.data[node].parent) {
 		w->touched[node] = 1;
 		w->spans[node] = (struct span){0};
 		if (vec_push(&w->nodes, node))
@@ -144,31 +140,30 @@ static int write_task(struct writer *w, size_t first, size_t end, const struct e
 	w->nodes.len = 0;
 	for (size_t i = first; i < end; i++) {
 		const struct snapshot_cell *c = &s->cells[w->order.data[i]];
-		if (c->node == SNAPSHOT_ROOT)
-			continue;
-		if (touch(w, c->node))
+		uint32_t node = c->node == SNAPSHOT_ROOT ? w->tree.stackless : w->tree.of[c->node];
+		if (touch(w, node))
 			return -ENOMEM;
-		w->spans[c->node].self_samples += c->samples;
-		w->spans[c->node].total += c->weight;
+		w->spans[node].self_samples += c->samples;
+		w->spans[node].total += c->weight;
 	}
 	if (track(w, t, &cursor))
 		return -ENOMEM;
 	if (w->nodes.len > 1)
 		qsort(w->nodes.data, w->nodes.len, sizeof *w->nodes.data, compare_u32);
 	for (size_t i = w->nodes.len; i-- > 0;) {
-		uint32_t parent = s->nodes[w->nodes.data[i]].parent;
-		if (parent != SNAPSHOT_ROOT)
+		uint32_t parent = w->tree.nodes.data[w->nodes.data[i]].parent;
+		if (parent)
 			w->spans[parent].total += w->spans[w->nodes.data[i]].total;
 	}
 	put_names(w, t);
 	for (size_t i = 0; i < w->nodes.len; i++) {
-		uint32_t node = w->nodes.data[i], parent = s->nodes[node].parent;
-		uint64_t *place = parent == SNAPSHOT_ROOT ? cursor : &w->spans[parent].next;
+		uint32_t node = w->nodes.data[i], parent = w->tree.nodes.data[node].parent;
+		uint64_t *place = parent ? &w->spans[parent].next : cursor;
 		uint64_t start = *place;
 		*place += w->spans[node].total;
 		w->spans[node].next = start;
 		w->touched[node] = 0;
-		put_spans(w, t, node, start);
+		put_span(w, t, node, start);
 		int rc = w->b.len > FLUSH_BYTES ? export_flush(out, &w->b, err) : 0;
 		if (rc)
 			return rc;
@@ -224,13 +219,19 @@ static int write_chrome(const struct snapshot *s, const struct export_options *o
 	struct writer w = {.s = s, .event = export_main_event(s, NULL)};
 
 	(void)o;
-	if (namelist_init(&w.names, s))
-		return err_set(err, ENOMEM, "out of memory while writing the snapshot");
+	int rc = namelist_init(&w.names, s);
 	strbuf_init(&w.b);
 	map64_init(&w.track_of);
-	w.spans = calloc(s->nnodes + 1, sizeof *w.spans);
-	w.touched = calloc(s->nnodes + 1, 1);
-	int rc = w.spans && w.touched ? write_tasks(&w, out, err) : -ENOMEM;
+	if (!rc) {
+		rc = calltree_init(&w.tree, s, &w.names, NULL);
+		if (!rc) {
+			w.spans = calloc(w.tree.nodes.len, sizeof *w.spans);
+			w.touched = calloc(w.tree.nodes.len, 1);
+			rc = w.spans && w.touched ? write_tasks(&w, out, err) : -ENOMEM;
+			calltree_fini(&w.tree);
+		}
+		namelist_fini(&w.names);
+	}
 	if (rc == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory while writing the snapshot");
 	free(w.spans);
@@ -240,7 +241,6 @@ static int write_chrome(const struct snapshot *s, const struct export_options *o
 	vec_fini(&w.cursors);
 	map64_fini(&w.track_of);
 	strbuf_fini(&w.b);
-	namelist_fini(&w.names);
 	return rc;
 }
 

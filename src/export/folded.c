@@ -8,17 +8,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/arena.h"
+#include "export/calltree.h"
 #include "export/escape.h"
 #include "export/export.h"
-#include "export/namelist.h"
 
 #define FLUSH_BYTES 65536
 
-/* Sum of one (comm, node). */
 struct line {
+	uint32_t node; /* of the call tree */
 	str_id comm;
 	uint64_t samples;
 };
@@ -26,81 +24,72 @@ struct line {
 struct writer {
 	const struct snapshot *s;
 	struct namelist names;
+	struct calltree tree;
 	struct strbuf b;
+	struct {
+		VEC(struct line)
+	} lines;
 	struct {
 		VEC(uint32_t)
 	} path; /* nodes, innermost first */
-	struct {
-		VEC(struct line)
-	} lines; /* of the current node */
 };
 
-static void put_frame(struct writer *w, uint32_t frame)
+static int sum_lines(struct writer *w)
 {
-	const struct namelist_frame *f = &w->names.frames.data[frame];
+	uint16_t event = export_main_event(w->s, NULL);
+	struct map64 index;
+	int rc = 0;
 
-	for (uint32_t i = f->n; i-- > 0;) {
-		strbuf_putc(&w->b, ';');
-		escape_folded(&w->b,
-			      w->names.funcs.data[w->names.lines.data[f->first + i].func].name);
+	map64_init(&index);
+	for (uint32_t i = 0; i < w->s->ncells && !rc; i++) {
+		const struct snapshot_cell *c = &w->s->cells[i];
+		if (c->event != event || !export_counts(w->s, c) || !c->samples)
+			continue;
+		uint32_t at,
+			node = c->node == SNAPSHOT_ROOT ? w->tree.stackless : w->tree.of[c->node];
+		str_id comm = tables_task_get(w->s->tables, c->task)->comm;
+		uint64_t key = (uint64_t)node << 32 | comm;
+		if (!map64_get(&index, key, &at)) {
+			at = (uint32_t)w->lines.len;
+			rc = vec_push(&w->lines, ((struct line){.node = node, .comm = comm}));
+			if (!rc)
+				rc = map64_put(&index, key, at);
+			if (rc)
+				break;
+		}
+		w->lines.data[at].samples += c->samples;
 	}
+	map64_fini(&index);
+	return rc;
 }
 
-static int put_line(struct writer *w, uint32_t node, const struct line *l)
+static int put_line(struct writer *w, const struct line *l)
 {
 	const char *comm = tables_text(w->s->tables, l->comm);
+	const struct calltree_node *nodes = w->tree.nodes.data;
 
-	if (!l->samples)
-		return 0;
 	w->path.len = 0;
-	for (uint32_t n = node; n != SNAPSHOT_ROOT; n = w->s->nodes[n].parent)
+	for (uint32_t n = l->node; n; n = nodes[n].parent)
 		if (vec_push(&w->path, n))
 			return -ENOMEM;
 	escape_folded(&w->b, *comm ? comm : "[unknown]");
-	if (node == SNAPSHOT_ROOT)
-		put_frame(w, 0);
-	for (size_t i = w->path.len; i-- > 0;)
-		put_frame(w, w->names.node_frame[w->path.data[i]]);
-	strbuf_printf(&w->b, " %" PRIu64 "\n", l->samples);
-	return 0;
-}
-
-/* Sum the cells [first, end) of one node by the names of their threads. */
-static int sum_node(struct writer *w, uint32_t first, uint32_t end, uint16_t event)
-{
-	w->lines.len = 0;
-	for (uint32_t i = first; i < end; i++) {
-		const struct snapshot_cell *c = &w->s->cells[i];
-		if (c->event != event || !export_counts(w->s, c))
-			continue;
-		str_id comm = tables_task_get(w->s->tables, c->task)->comm;
-		size_t at = 0;
-		while (at < w->lines.len && w->lines.data[at].comm != comm)
-			at++;
-		if (at == w->lines.len && vec_push(&w->lines, ((struct line){.comm = comm})))
-			return -ENOMEM;
-		w->lines.data[at].samples += c->samples;
+	for (size_t i = w->path.len; i-- > 0;) {
+		strbuf_putc(&w->b, ';');
+		escape_folded(&w->b, w->names.funcs.data[nodes[w->path.data[i]].func].name);
 	}
+	strbuf_printf(&w->b, " %" PRIu64 "\n", l->samples);
 	return 0;
 }
 
 static int write_lines(struct writer *w, const struct export_out *out, struct err *err)
 {
-	uint16_t event = export_main_event(w->s, NULL);
-	int rc = 0;
+	int rc = sum_lines(w);
 
-	for (uint32_t i = 0, end; i < w->s->ncells && !rc; i = end) {
-		for (end = i + 1; end < w->s->ncells; end++)
-			if (w->s->cells[end].node != w->s->cells[i].node)
-				break;
-		rc = sum_node(w, i, end, event);
-		for (size_t k = 0; k < w->lines.len && !rc; k++)
-			rc = put_line(w, w->s->cells[i].node, &w->lines.data[k]);
+	for (size_t i = 0; i < w->lines.len && !rc; i++) {
+		rc = put_line(w, &w->lines.data[i]);
 		if (!rc && w->b.len > FLUSH_BYTES)
 			rc = export_flush(out, &w->b, err);
 	}
-	if (rc == -ENOMEM)
-		return err_set(err, ENOMEM, "out of memory while writing the snapshot");
 	return rc ? rc : export_flush(out, &w->b, err);
 }
 
@@ -108,16 +97,23 @@ static int write_folded(const struct snapshot *s, const struct export_options *o
 			const struct export_out *out, struct err *err)
 {
 	struct writer w = {.s = s};
+	int rc = namelist_init(&w.names, s);
 
 	(void)o;
-	if (namelist_init(&w.names, s))
-		return err_set(err, ENOMEM, "out of memory while writing the snapshot");
 	strbuf_init(&w.b);
-	int rc = write_lines(&w, out, err);
+	if (!rc) {
+		rc = calltree_init(&w.tree, s, &w.names, NULL);
+		if (!rc) {
+			rc = write_lines(&w, out, err);
+			calltree_fini(&w.tree);
+		}
+		namelist_fini(&w.names);
+	}
 	strbuf_fini(&w.b);
 	vec_fini(&w.path);
 	vec_fini(&w.lines);
-	namelist_fini(&w.names);
+	if (rc == -ENOMEM)
+		err_set(err, ENOMEM, "out of memory while writing the snapshot");
 	return rc;
 }
 

@@ -43,6 +43,27 @@ static void test_folded(void **state)
 	made_fini(&m);
 }
 
+/* Addresses are told apart in the profile, not in its lines. */
+static void test_folded_sums_addresses(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	/* A second address in "rec", called from the same place. */
+	frame_id other = tables_frame(m.tables,
+				      &(struct frame){.module = m.s.main_module, .addr = 0x3050});
+	const struct loc *rec = tables_loc(m.tables, m.nodes[3].frame);
+	tables_resolve(m.tables, other, rec->lines, 1);
+	m.nodes[1].frame = other;
+	m.nodes[1].parent = 0;
+	m.cells[2].node = 2;
+	char *text = made_export(&m, FORMAT_FOLDED, NULL, NULL);
+	assert_holds(text, "main;main;rec 50\n");
+	assert_holds(text, "wor:ker\\x0a;main;rec 20\n");
+	free(text);
+	made_fini(&m);
+}
+
 static void test_rollup_counts_recursion_once(void **state)
 {
 	(void)state;
@@ -273,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_folded_sums_addresses),
 		cmocka_unit_test(test_rollup_counts_recursion_once),
 		cmocka_unit_test(test_no_stack_is_unknown),
 		cmocka_unit_test(test_csv),

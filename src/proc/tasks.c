@@ -331,6 +331,24 @@ static void check_processes(struct tasks *t)
 	}
 }
 
+/* Did any thread of the system begin since the last call? /proc/loadavg ends in the last number
+ * that was given, so most scans need not list all processes. */
+static bool any_birth(struct tasks *t)
+{
+	char text[128];
+	const char *last;
+	long newest;
+
+	if (procfs_read_at(-1, "/proc/loadavg", text, sizeof text) <= 0 ||
+	    !(last = strrchr(text, ' ')))
+		return true;
+	newest = strtol(last, NULL, 10);
+	if (newest == t->newest)
+		return false;
+	t->newest = newest;
+	return true;
+}
+
 int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx)
 {
 	int rc = 0;
@@ -339,7 +357,7 @@ int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx)
 	check_processes(t);
 	if (t->scope) {
 		rc = follow_scope(t);
-	} else if (t->children) {
+	} else if (t->children && any_birth(t)) {
 		do
 			rc = find_children(t);
 		while (rc > 0);

@@ -98,7 +98,9 @@ void tasks_account(struct tasks *t, const struct sink *sink, uint64_t budget_ns)
 	order_busy(t);
 	for (size_t i = 0; i < t->order.len && clock_mono_ns() < busy_until; i++)
 		account_thread(&t->entries.data[t->order.data[i]], sink);
-	for (size_t n = t->entries.len; n && clock_mono_ns() < start + budget_ns; n--) {
+	for (size_t n = t->entries.len, done = 0; n; n--, done++) {
+		if (done && clock_mono_ns() >= start + budget_ns)
+			break; /* one always gets its turn */
 		if (t->account_at >= t->entries.len)
 			t->account_at = 0;
 		if (!t->entries.data[t->account_at].delta)

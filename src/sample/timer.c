@@ -7,6 +7,7 @@
  * that was asked to stop and did not yet.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,7 +154,7 @@ static int timer_open(const struct target *target, const struct source_config *c
 	ts->config = config;
 	ts->sink = sink;
 	ts->wall = config->wall;
-	ts->wake_fd = -1;
+	ts->wake_fd = ts->own_fd = -1;
 	map64_init(&ts->by_tid);
 	rc = allocate(ts, err);
 	if (!rc) {
@@ -181,10 +182,13 @@ static void *worker(void *arg)
 	struct timer_source *ts = arg;
 	int rc = timer_breaker_new(ts);
 
+	ts->own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	ts->result = rc ? err_set(ts->err, -rc, "the timer sampler cannot get a timer: %s",
 				  strerror(-rc))
 			: timer_loop(ts, ts->err);
 	timer_breaker_free(ts);
+	if (ts->own_fd >= 0)
+		close(ts->own_fd);
 	return NULL;
 }
 

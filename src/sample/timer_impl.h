@@ -115,10 +115,13 @@ struct timer_source {
 	struct timer_capture captures[TIMER_CAPTURES];
 	uint32_t ncaptures;
 	struct timer_pauses pauses;
-	bool no_schedstat; /* this kernel has none: stat's ticks are too coarse for weights */
+	int own_fd;           /* this thread's own schedstat, -1 none */
+	uint64_t own_wait_ns; /* how long it had waited for a CPU before it last slept */
+	uint64_t woke_ns;     /* when it woke then */
+	bool no_schedstat;    /* this kernel has none: stat's ticks are too coarse for weights */
 
 	/* Rate control. */
-	uint64_t second_cpu_ns, second_samples, second_stops, second_losses, second_weight;
+	uint64_t second_cpu_ns, second_samples, second_paused, second_losses, second_weight;
 	uint64_t weight_ns; /* of samples of running threads */
 	uint64_t losses;
 	uint64_t idle_ticks, all_ticks; /* of /proc/stat at the last second */
@@ -205,7 +208,9 @@ enum timer_restart {
 enum timer_restart timer_restart_call(pid_t pid, pid_t tid, struct timer_regs *r);
 
 /* timer_pace.c: pauses, cost, rate. */
-void timer_paused(struct timer_source *ts, uint64_t ns);
+void timer_slept(struct timer_source *ts, bool before); /* round a wait for stops */
+/* A thread asked to stop at @asked_ns goes on now: how long was it held? */
+void timer_paused(struct timer_source *ts, uint64_t asked_ns);
 void timer_second(struct timer_source *ts,
 		  uint64_t now_ns); /* once a second: status and rate control */
 void timer_set_rate(struct timer_source *ts, uint32_t hz);

@@ -6,12 +6,16 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "proc/procfs.h"
 #include "sample/pace.h"
 #include "sample/timer_impl.h"
+
+#define LONG_NS 100000
+#define WAKE_NS 20000
 
 void timer_loss(struct timer_source *ts, enum loss_kind kind, uint64_t count)
 {
@@ -20,10 +24,46 @@ void timer_loss(struct timer_source *ts, enum loss_kind kind, uint64_t count)
 	ts->sink->ops->loss(ts->sink->ctx, kind, count);
 }
 
-void timer_paused(struct timer_source *ts, uint64_t ns)
+/* How long this thread has waited for a CPU, ever; 0 unknown. */
+static uint64_t own_wait(const struct timer_source *ts)
+{
+	char text[96], *end;
+	ssize_t n = ts->own_fd >= 0 ? pread(ts->own_fd, text, sizeof text - 1, 0) : -1;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	strtoull(text, &end, 10);
+	return strtoull(end, NULL, 10);
+}
+
+void timer_slept(struct timer_source *ts, bool before)
+{
+	if (before)
+		ts->own_wait_ns = own_wait(ts);
+	else
+		ts->woke_ns = clock_mono_ns();
+}
+
+/*
+ * From being asked to going on, when that was short. When it was long, the thread mostly waited for
+ * a CPU before it could stop, which holds nobody: then what counts is how long we waited for a CPU
+ * ourselves, plus the time since we woke, plus what it takes to wake.
+ */
+static uint64_t held(const struct timer_source *ts, uint64_t asked_ns)
+{
+	uint64_t now = clock_mono_ns(), most = now - asked_ns, since;
+
+	if (most < LONG_NS || !ts->own_wait_ns || ts->woke_ns < asked_ns)
+		return most;
+	since = now - ts->woke_ns + own_wait(ts) - ts->own_wait_ns + WAKE_NS;
+	return since < most ? since : most;
+}
+
+void timer_paused(struct timer_source *ts, uint64_t asked_ns)
 {
 	struct timer_pauses *p = &ts->pauses;
-	uint64_t bucket = ns / TIMER_PAUSE_NS;
+	uint64_t ns = held(ts, asked_ns), bucket = ns / TIMER_PAUSE_NS;
 
 	p->count[bucket < TIMER_PAUSES ? bucket : TIMER_PAUSES]++;
 	p->stops++;
@@ -97,7 +137,7 @@ void timer_second(struct timer_source *ts, uint64_t now_ns)
 	struct source_status *st = &ts->status;
 	uint64_t samples = atomic_load_explicit(&st->samples, memory_order_relaxed);
 	uint64_t cpu = clock_thread_cpu_ns(), elapsed = now_ns - ts->second_ns;
-	uint64_t stops = ts->pauses.stops - ts->second_stops, mid = median(&ts->pauses);
+	uint64_t paused = ts->pauses.sum_ns - ts->second_paused;
 	uint64_t ran = ts->weight_ns - ts->second_weight;
 
 	if (ts->second_ns && elapsed) {
@@ -105,22 +145,20 @@ void timer_second(struct timer_source *ts, uint64_t now_ns)
 
 		if (taken)
 			ts->stop_cost_ns = used / taken;
-		/* By the median: the long ones mostly waited for a CPU, which is not our doing. */
-		if (ran + stops * mid)
-			atomic_store_explicit(&st->cost_ppm,
-					      stops * mid * 1000000u / (ran + stops * mid),
+		if (ran + paused)
+			atomic_store_explicit(&st->cost_ppm, paused * 1000000u / (ran + paused),
 					      memory_order_relaxed);
 		if (ts->config->rate_auto)
 			control_rate(ts, elapsed, used, taken);
 	}
 	atomic_store_explicit(&st->cpu_ns, cpu, memory_order_relaxed);
 	atomic_store_explicit(&st->stops, ts->pauses.stops, memory_order_relaxed);
-	atomic_store_explicit(&st->stop_median_ns, mid, memory_order_relaxed);
+	atomic_store_explicit(&st->stop_median_ns, median(&ts->pauses), memory_order_relaxed);
 	atomic_store_explicit(&st->stop_max_ns, ts->pauses.max_ns, memory_order_relaxed);
 	ts->second_ns = now_ns;
 	ts->second_cpu_ns = cpu;
 	ts->second_samples = samples;
-	ts->second_stops = ts->pauses.stops;
+	ts->second_paused = ts->pauses.sum_ns;
 	ts->second_losses = ts->losses;
 	ts->second_weight = ts->weight_ns;
 }

@@ -195,7 +195,7 @@ static void sample_stopped(struct timer_source *ts, struct timer_thread *t, int 
 			restart = timer_restart_call(t->pid, t->tid, &regs);
 	}
 	freed = let_go(t->tid, status);
-	timer_paused(ts, clock_mono_ns() - (t->asked_ns ? t->asked_ns : c->s.time_ns));
+	timer_paused(ts, t->asked_ns ? t->asked_ns : c->s.time_ns);
 	if (restart)
 		timer_loss(ts, restart == RESTART_DONE ? LOSS_RESTARTED : LOSS_EINTR, 1);
 	if (ok) {
@@ -249,7 +249,11 @@ void timer_await(struct timer_source *ts, uint64_t until_ns)
 		if (!take_early(&pid, &status)) {
 			bool late = clock_mono_ns() >= until_ns;
 
+			if (!late)
+				timer_slept(ts, true);
 			pid = waitpid(-1, &status, WAIT_FLAGS | (late ? WNOHANG : 0));
+			if (!late)
+				timer_slept(ts, false);
 			if (pid < 0 && errno == ECHILD)
 				forget_pending(ts);
 			if (pid == 0 && late)

@@ -14,7 +14,7 @@
 #include "sample/timer_impl.h"
 
 #define SCAN_LEAST_NS (20 * MS)
-#define SCAN_SHARE    20 /* scanning takes at most a twentieth of the time */
+#define SCAN_SHARE    40 /* scanning takes at most a fortieth of the time */
 
 struct timer_thread *timer_find(const struct timer_source *ts, pid_t tid)
 {

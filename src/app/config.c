@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "places.h"
+#include "xdg.h"
 
 struct reading {
 	struct options *o;
@@ -107,5 +107,5 @@ int config_load_default(struct options *o, struct err *err)
 {
 	char path[PATH_MAX];
 
-	return places_config("config", path, sizeof path) ? 0 : config_load(o, path, err);
+	return xdg_config("config", path, sizeof path) ? 0 : config_load(o, path, err);
 }

@@ -19,7 +19,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "places.h"
+#include "xdg.h"
 
 #define STACK_BYTES 65536
 #define FRAMES      64
@@ -141,7 +141,7 @@ void crash_init(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && terminal_fd < 0; fd++)
 		if (!tcgetattr(fd, &terminal))
 			terminal_fd = fd;
-	if (places_state("crash.txt", report, sizeof report))
+	if (xdg_state("crash.txt", report, sizeof report))
 		report[0] = '\0';
 	backtrace(warm, 1); /* loads what it needs now, not in a handler */
 	sigaltstack(&ss, NULL);

@@ -16,7 +16,7 @@
 
 #include "app/config.h"
 #include "app/options.h"
-#include "app/places.h"
+#include "app/xdg.h"
 #include "app/rate.h"
 
 static void assert_holds(const char *text, const char *part)
@@ -365,22 +365,22 @@ static void test_places(void **state)
 	char path[256];
 
 	setenv("XDG_CONFIG_HOME", "/x/conf", 1);
-	assert_int_equal(places_config("config", path, sizeof path), 0);
+	assert_int_equal(xdg_config("config", path, sizeof path), 0);
 	assert_string_equal(path, "/x/conf/altpttop/config");
 	setenv("XDG_CONFIG_HOME", "relative", 1);
 	setenv("HOME", "/home/me", 1);
-	assert_int_equal(places_config("config", path, sizeof path), 0);
+	assert_int_equal(xdg_config("config", path, sizeof path), 0);
 	assert_string_equal(path, "/home/me/.config/altpttop/config");
-	assert_int_equal(places_config("config", path, 8), -ENAMETOOLONG);
+	assert_int_equal(xdg_config("config", path, 8), -ENAMETOOLONG);
 	unsetenv("HOME");
-	assert_int_equal(places_config("config", path, sizeof path), -ENOENT);
+	assert_int_equal(xdg_config("config", path, sizeof path), -ENOENT);
 
 	setenv("XDG_STATE_HOME", "/x/state", 1);
-	assert_int_equal(places_state("crash.txt", path, sizeof path), 0);
+	assert_int_equal(xdg_state("crash.txt", path, sizeof path), 0);
 	assert_string_equal(path, "/x/state/altpttop/crash.txt");
 	unsetenv("XDG_STATE_HOME");
 	setenv("HOME", "/home/me", 1);
-	assert_int_equal(places_state("", path, sizeof path), 0);
+	assert_int_equal(xdg_state("", path, sizeof path), 0);
 	assert_string_equal(path, "/home/me/.local/state/altpttop");
 }
 

@@ -1,9 +1,9 @@
 /*
- * places: where the config file is looked for and where the program may remember things.
+ * xdg: where the config file is looked for and where the program may remember things.
  *
  * A relative path in the variables is ignored, as the specification asks. Any thread.
  */
-#include "places.h"
+#include "xdg.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,14 +36,14 @@ static int append(char *path, size_t size, const char *name)
 										 : -ENAMETOOLONG;
 }
 
-int places_config(const char *name, char *ret_path, size_t size)
+int xdg_config(const char *name, char *ret_path, size_t size)
 {
 	int rc = base("XDG_CONFIG_HOME", ".config", ret_path, size);
 
 	return rc ? rc : append(ret_path, size, name);
 }
 
-int places_state(const char *name, char *ret_path, size_t size)
+int xdg_state(const char *name, char *ret_path, size_t size)
 {
 	int rc = base("XDG_STATE_HOME", ".local/state", ret_path, size);
 

@@ -1,5 +1,5 @@
 /*
- * pprof: a snapshot as gzip'ed profile.proto.
+ * to_pprof: a snapshot as gzip'ed profile.proto.
  *
  * A protobuf message may be written as a row of messages that are merged when read, so each part is
  * packed, compressed and forgotten by itself; only texts are kept to the end. Field meanings are in

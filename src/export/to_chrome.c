@@ -1,5 +1,5 @@
 /*
- * chrome: a snapshot as a Chrome trace: one flame graph a thread, to be opened in Perfetto,
+ * to_chrome: a snapshot as a Chrome trace: one flame graph a thread, to be opened in Perfetto,
  * speedscope or about:tracing.
  *
  * A snapshot holds sums, not moments, so the time axis is made: on each thread's track every call

@@ -1,5 +1,5 @@
 /*
- * csv: one line a function: shares with their intervals, samples, and the weight of every event.
+ * to_csv: one line a function: shares with their intervals, samples, and the weight of every event.
  *
  * A header line; RFC 4180 quoting; numbers in full, per cent with four decimals. `confidence` says
  * what the self share can bear: ok, low (5 to 29 hits) or unranked. Any one thread.

@@ -1,5 +1,5 @@
 /*
- * folded: one line a stack, as the flame graph tools read them: comm;outermost;…;innermost N.
+ * to_folded: one line a stack, as the flame graph tools read them: comm;outermost;…;innermost N.
  *
  * N counts samples of the main event; equal
  * stacks of threads with one name are one line. Inlined functions are frames of their own. Any one

@@ -16,12 +16,18 @@
 #define BRIEF_NS (100 * MS)
 #define DOUBT_NS (30 * MS) /* how long a record may take to explain a thread that a scan found */
 
+/* The time of what a scan tells. Not its own: records from before it may still be on their way. */
+static uint64_t told_ns(const struct perf_source *ps)
+{
+	uint64_t now = merger_now(ps->merger);
+
+	return now > ps->opened_ns ? now : ps->opened_ns;
+}
+
 void perf_announce(struct perf_source *ps, struct member *m, const char *comm)
 {
-	/* Not the time of the scan: records from before it may still be on their way. */
-	uint64_t now = merger_now(ps->merger);
 	const struct raw_task t = {
-		.time_ns = now > ps->opened_ns ? now : ps->opened_ns,
+		.time_ns = told_ns(ps),
 		.pid = m->pid,
 		.tid = m->tid,
 		.comm = comm,
@@ -209,7 +215,7 @@ static void scan_renamed(void *ctx, const struct proc_task *t)
 {
 	struct perf_source *ps = ctx;
 	const struct raw_task raw = {
-		.time_ns = merger_now(ps->merger),
+		.time_ns = told_ns(ps),
 		.pid = t->pid,
 		.tid = t->tid,
 		.comm = t->comm,
@@ -240,7 +246,7 @@ static void drop_missing(struct perf_source *ps)
 			m->missing = false;
 			i++;
 		} else {
-			member_end(ps, m, merger_now(ps->merger));
+			member_end(ps, m, told_ns(ps));
 		}
 	}
 }

@@ -34,9 +34,16 @@ _altpttop()
 	--tail) COMPREPLY=(); return ;;
 	-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	--format) COMPREPLY=($(compgen -W 'auto pprof folded chrome csv text' -- "$cur")); return ;;
+	--pattern) COMPREPLY=($(compgen -W 'auto duration cache edge' -- "$cur")); return ;;
+	--filter) COMPREPLY=(); return ;;
+	--function) COMPREPLY=(); return ;;
+	--ghz) COMPREPLY=(); return ;;
+	--maps) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--chrometracing) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--ipc-trending) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W '-p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup -u --uid -i --input --demo -e --event -E --event-set -F --freq -c --count --call-graph -g --sampler --clock -K --hide-kernel -U --hide-user --max-stack --symfs --no-inline -s --sort --percent-limit -d --interval --color --ascii --no-mouse -b --batch --duration -n --iterations --delay --tail -o --output --format --doctor -h --help -V --version ' -- "$cur"))
+		COMPREPLY=($(compgen -W '-p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup -u --uid -i --input --demo -e --event -E --event-set -F --freq -c --count --call-graph -g --sampler --clock -K --hide-kernel -U --hide-user --max-stack --symfs --no-inline -s --sort --percent-limit -d --interval --color --ascii --no-mouse -b --batch --duration -n --iterations --delay --tail -o --output --format --pattern --leaf --leaf-parent --filter --function --ghz --maps --chrometracing --ipc-trending --doctor -h --help -V --version ' -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

@@ -38,7 +38,8 @@ static void help_line(FILE *out, const struct option_desc *d)
 void options_help(FILE *out)
 {
 	fputs("altpttop: where a program spends its time, live, in a terminal\n\n"
-	      "usage: altpttop [OPTIONS] -p PID[,PID...] | -t TID[,TID...] | -- COMMAND [ARG...]\n",
+	      "usage: altpttop [OPTIONS] -p PID[,PID...] | -t TID[,TID...] | FILE\n"
+	      "       altpttop [OPTIONS] -- COMMAND [ARG...]\n",
 	      out);
 	for (int g = 0; g < OPTION_GROUPS; g++) {
 		bool titled = false;

@@ -109,7 +109,8 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 	if (c->seen && c->state < sizeof reasons / sizeof *reasons)
 		row->note = reasons[c->state];
 	if (!*row->note && index == b->event)
-		row->note = "shares are of this event";
+		row->note = d->unit == EVENT_NS ? "ns of time; shares are of this event"
+						: "shares are of this event";
 	if (!*row->note && !d->sampled)
 		row->note = "read along with its group's leader";
 	row->hint = row->note;

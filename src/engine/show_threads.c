@@ -12,6 +12,8 @@
 #include "profile/foldtask.h"
 #include "profile/usage.h"
 
+#define PEAK_LEAST 0.01f /* of a CPU: less looks like nothing */
+
 /* One thread, or the sum of a group. */
 struct line {
 	task_id task; /* of a group: the one with the greatest share */
@@ -39,7 +41,8 @@ struct threads_show {
 	struct lines threads, groups;
 	struct map64 by_group;
 	uint32_t nspark;
-	bool wall; /* some waiting was sampled */
+	float peak; /* CPU use that fills a spark */
+	bool wall;  /* some waiting was sampled */
 };
 
 static bool still_of_interest(const struct threads_show *s, task_id id)
@@ -208,15 +211,21 @@ static void set_order(struct build *b, struct candidate *c, const struct line *l
 	}
 }
 
-/* 0…1 for the drawing: of one CPU, or of the peak where it is higher (a group). */
+/* 0…1 of the busiest second of any row, so that rows compare. */
 static void fill_spark(const struct threads_show *s, struct row *row, const struct line *l)
 {
-	float most = 1;
-	for (uint32_t i = 0; i < TASK_SPARK; i++)
-		most = l->spark[i] > most ? l->spark[i] : most;
 	row->nspark = (uint8_t)s->nspark;
 	for (uint32_t i = 0; i < s->nspark; i++)
-		row->spark[i] = l->spark[TASK_SPARK - s->nspark + i] / most;
+		row->spark[i] = l->spark[TASK_SPARK - s->nspark + i] / s->peak;
+}
+
+static void find_peak(struct threads_show *s, const struct lines *lines)
+{
+	s->peak = PEAK_LEAST;
+	for (size_t i = 0; i < lines->len; i++)
+		for (uint32_t k = 0; k < TASK_SPARK; k++)
+			if (lines->data[i].spark[k] > s->peak)
+				s->peak = lines->data[i].spark[k];
 }
 
 static void fill(struct threads_show *s, struct row *row, const struct line *l, bool group)
@@ -317,6 +326,7 @@ void show_threads(struct build *b)
 		list_threads(&s);
 	if (!b->failed && grouped)
 		make_groups(&s);
+	find_peak(&s, grouped ? &s.groups : &s.threads);
 	if (!b->failed && build_reserve(b, (uint32_t)(s.threads.len + s.groups.len)))
 		emit(&s, grouped ? &s.groups : &s.threads, UINT32_MAX, 0);
 	task_folds_fini(&s.folds);

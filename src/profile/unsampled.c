@@ -3,7 +3,9 @@
  *
  * Engine thread. The ledger keeps the signed difference between account and samples from reading to
  * reading; here it is summed over a window and shown when it exceeds what chance explains: two
- * standard errors of the samples' own sum, √Σw².
+ * standard errors of the samples' own sum, √Σw². Over all of the profile, where sums are what is
+ * reported, 2 % of the account are enough, so that sampled and unsampled time together never fall
+ * short by more.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,9 +16,11 @@
 
 struct balance {
 	task_id process;
-	int64_t missing;
+	int64_t missing, sampled;
 	double square;
 };
+
+#define SHARE_SHOWN 0.02
 
 struct balances {
 	VEC(struct balance)
@@ -60,6 +64,7 @@ static void gather(struct balances *b, const struct profile *p, const struct tab
 			last->process = c->task;
 		} else {
 			last->square += c->weight_sq;
+			last->sampled += (int64_t)c->weight;
 		}
 	}
 }
@@ -80,8 +85,10 @@ uint32_t unsampled_find(const struct profile *p, const struct tables *t, const s
 		found = malloc(b.len * sizeof *found);
 	for (size_t i = 0; found && i < b.len; i++) {
 		const struct balance *x = &b.data[i];
-		double noise = 2 * sqrt(x->square);
-		if (x->process && (double)x->missing > noise)
+		double noise = 2 * sqrt(x->square), least = noise;
+		if (w->all)
+			least = fmin(noise, SHARE_SHOWN * (double)(x->missing + x->sampled));
+		if (x->process && x->missing > 0 && (double)x->missing > least)
 			found[n++] = (struct unsampled){.process = x->process,
 							.weight = (uint64_t)x->missing,
 							.noise = noise};

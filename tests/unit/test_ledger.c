@@ -104,8 +104,14 @@ static void test_noise_is_not_shown(void **state)
 	(void)state;
 	up(SCOPE_ALL);
 	for (int i = 0; i <= 20; i++) /* 1 % more than sampled: within two standard errors */
-		second(500, 500 * MS * (uint64_t)i + (uint64_t)i * 4 * MS, 0);
+		second(500, 500 * MS * (uint64_t)i + (uint64_t)i * 5 * MS, 0);
 	assert_int_equal(unsampled(0, NULL), 0);
+	pbed_down(&b);
+	up(SCOPE_ALL);
+	for (int i = 0; i <= 5; i++) /* 3 %: chance may do that, but a sum of all tells it */
+		second(500, 500 * MS * (uint64_t)i + (uint64_t)i * 15 * MS, 0);
+	assert_int_equal(unsampled(0, NULL), 5 * 15 * MS);
+	assert_int_equal(unsampled(3 * S, NULL), 0);
 	pbed_down(&b);
 }
 

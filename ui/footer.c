@@ -73,12 +73,20 @@ static void draw_message(struct ui *ui, struct rect r)
 		    ui->message);
 }
 
+static const char *label_of(const struct ui *ui, enum action action)
+{
+	const struct screen *screen = ui->pages[ui->depth - 1]->screen;
+
+	return action == ACTION_THREAD && screen->thread_label ? screen->thread_label
+							       : action_table[action].label;
+}
+
 static int key_cells(const struct ui *ui, enum action action)
 {
 	char key[KEY_TEXT];
 
 	return utf8_cells(keymap_text(&ui->keys, action, key), KEY_TEXT) + 1 +
-	       utf8_cells(action_table[action].label, 40);
+	       utf8_cells(label_of(ui, action), 40);
 }
 
 static int draw_key(struct ui *ui, enum action action, int x, int y)
@@ -90,7 +98,7 @@ static int draw_key(struct ui *ui, enum action action, int x, int y)
 	x += canvas_text(c, x, y, c->w - x, (struct pen){LOOK_KEY, 0},
 			 keymap_text(&ui->keys, action, key));
 	x += 1 + canvas_text(c, x + 1, y, c->w - x - 1, (struct pen){LOOK_DOES, 0},
-			     action_table[action].label);
+			     label_of(ui, action));
 	zone_add(ui, (struct rect){start, y, x - start, 1}, ZONE_ACTION, action);
 	return x - start;
 }

@@ -8,6 +8,7 @@
 
 #include "screen.h"
 #include "view/facts.h"
+#include "view/shorten.h"
 #include "view/utf8.h"
 
 #define GAP 2
@@ -187,9 +188,11 @@ static void draw_title(struct ui *ui, struct rect r)
 	static const char arrow[] = " \xe2\x80\xba ";
 	struct canvas *c = &ui->canvas;
 	const char *text[3];
+	char name[SHORT_NAME];
 	int x = r.x, end = r.x + r.w, room = r.w, first = ui->depth - 1;
 
 	title_spans(page_now(ui), text);
+	text[2] = shorten(text[2], r.w - 20, name, sizeof name);
 	for (int i = 0; i < 3; i++)
 		room -= utf8_cells(text[i], r.w);
 	for (; first > 0; first--) {

@@ -44,6 +44,7 @@ struct screen {
 	const char *empty; /* where there is no row and no reason given; NULL: no samples yet */
 	uint32_t flags;    /* enum screen_flag */
 	enum action foot[FOOT_MAX];
+	const char *thread_label; /* what `t` does here, NULL: as everywhere */
 
 	/* A new page: set what differs from all zeroes. NULL: nothing. */
 	void (*open)(struct ui *ui, struct page *page);

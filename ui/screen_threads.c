@@ -57,6 +57,7 @@ const struct screen screen_threads = {
 		"(Esc or t shows all again); t groups threads by name, as worker-*.",
 	.flags = SCREEN_TREE,
 	.foot = {ACTION_ENTER, ACTION_THREAD, ACTION_CALLERS, ACTION_SOURCE, ACTION_FILTER},
+	.thread_label = "group",
 	.enter = enter,
 	.act = act,
 	.draw = draw,

@@ -192,6 +192,7 @@ void table_draw(struct ui *ui, struct page *page, struct rect heads, struct rect
 		return;
 	}
 	view_env_init(&env, page->answer);
+	env.shift = page->shift;
 	if (page->screen->flags & SCREEN_TOTAL)
 		env.scale = 1;
 	for (int y = 0; y < body.h && page_row(page, page->top + y); y++) {

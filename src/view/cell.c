@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shorten.h"
+
 #define TREE_STEP 2
 
 void cell_span(struct view_cell *cell, enum look look, const char *text)
@@ -128,10 +130,16 @@ void cell_note(const struct row *row, const struct view_env *env, struct view_ce
 	cell_span(cell, LOOK_NOTE, row->note);
 }
 
-static void name_and_note(const struct row *row, struct view_cell *cell)
+/* @used: cells of the column that are taken already. */
+static void name_and_note(const struct row *row, const struct view_env *env, int used,
+			  struct view_cell *cell)
 {
+	const char *name = row->name;
+
+	if (!env->shift && is_code(row) && row->key.kind != ROW_SPAN)
+		name = shorten(name, env->width - used, cell->name, sizeof cell->name);
 	cell->scrolls = cell->nspans;
-	cell_span(cell, cell_name_look(row), row->name);
+	cell_span(cell, cell_name_look(row), name);
 	if (row->flags & ROW_UNCERTAIN)
 		cell_span(cell, LOOK_NOTE, " ?");
 	if (*row->note) {
@@ -142,8 +150,7 @@ static void name_and_note(const struct row *row, struct view_cell *cell)
 
 void cell_name(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
-	(void)env;
-	name_and_note(row, cell);
+	name_and_note(row, env, 0, cell);
 }
 
 /* Deep rows keep to the left half of the column: then the depth stands there as a number. */
@@ -164,7 +171,7 @@ void cell_tree(const struct row *row, const struct view_env *env, struct view_ce
 		  row->flags & ROW_EXPANDED     ? "\xe2\x96\xbe " /* ▾ */
 		  : row->flags & ROW_EXPANDABLE ? "\xe2\x96\xb8 " /* ▸ */
 						: "  ");
-	name_and_note(row, cell);
+	name_and_note(row, env, indent + TREE_STEP, cell);
 }
 
 void cell_module(const struct row *row, const struct view_env *env, struct view_cell *cell)

@@ -15,6 +15,7 @@
 #define VIEW_COLUMNS 48 /* most columns placed at once */
 #define CELL_SPANS   8
 #define CELL_TEXT    1024
+#define SHORT_NAME   1024
 
 struct span {
 	const char *text;
@@ -32,6 +33,7 @@ struct view_cell {
 	int scrolls; /* the first span that horizontal scrolling moves, nspans: none */
 	char number[4][NUMBER_TEXT];
 	char text[CELL_TEXT];
+	char name[SHORT_NAME];
 };
 
 /* What a cell may depend on beside its row. */
@@ -40,6 +42,7 @@ struct view_env {
 	double scale; /* the share that fills a bar */
 	int index;    /* of the metric or cell, for columns that stand for several */
 	int width;    /* of the column, in cells */
+	int shift;    /* cells that names are scrolled to the right: then they are whole */
 	double whole; /* CALLERS: total of the focused function */
 };
 

@@ -44,12 +44,15 @@ static void cell_of_it(const struct row *row, const struct view_env *env, struct
 static void cell_edge_name(const struct row *row, const struct view_env *env,
 			   struct view_cell *cell)
 {
+	struct view_env narrower = *env;
+
+	narrower.width -= row->key.kind == ROW_CALLEE ? 5 : 2;
 	cell_span(cell, LOOK_MARK,
 		  row->key.kind == ROW_CALLER   ? "\xe2\x86\x93 "    /* ↓ calls it */
 		  : row->key.kind == ROW_CALLEE ? "   \xe2\x86\x92 " /* → it calls */
 		  : row->key.kind == ROW_SELF   ? "\xe2\x96\xb6 "    /* ▶ */
 						: "");
-	cell_name(row, env, cell);
+	cell_name(row, &narrower, cell);
 	if (row->key.kind == ROW_SELF)
 		for (int i = 1; i < cell->nspans; i++)
 			if (cell->spans[i].look == LOOK_NORMAL)

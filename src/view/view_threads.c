@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shorten.h"
+
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static void number(struct view_cell *cell, const struct row *row, long v)
@@ -116,9 +118,12 @@ static void cell_thread_name(const struct row *row, const struct view_env *env,
 
 static void cell_top(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
-	(void)env;
+	const char *name = row->module;
+
+	if (!env->shift)
+		name = shorten(name, env->width, cell->name, sizeof cell->name);
 	cell->scrolls = 0;
-	cell_span(cell, row->flags & (ROW_GONE | ROW_DIM) ? LOOK_DIM : LOOK_NORMAL, row->module);
+	cell_span(cell, row->flags & (ROW_GONE | ROW_DIM) ? LOOK_DIM : LOOK_NORMAL, name);
 }
 
 static const struct column threads_columns[] = {

@@ -59,7 +59,9 @@ void engine_command(struct engine *e, const struct command *c);
 const struct answer *
 engine_answer(struct engine *e); /* newest, with a reference; NULL before the first */
 bool engine_notice(struct engine *e, struct notice *ret_notice);
-int engine_fd(const struct engine *e); /* eventfd: readable when an answer or a notice arrived */
+/* Readable when an answer or a notice arrived; engine_answer resets it, so look for notices after.
+ */
+int engine_fd(const struct engine *e);
 
 /* A snapshot over @window_ns (0 all), made on the engine thread; waits for it at most @timeout_ms.
  * NULL: timed out. */

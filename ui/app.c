@@ -219,9 +219,9 @@ void app_poll(struct ui *ui)
 {
 	struct notice n;
 
+	take_answer(ui); /* first: it rests engine_fd */
 	while (engine_notice(ui->engine, &n))
 		notice(ui, &n);
-	take_answer(ui);
 	if (ui->message_kind && ui->message_until_ns && clock_mono_ns() > ui->message_until_ns) {
 		ui->message_kind = MESSAGE_NONE;
 		ui->redraw = true;

@@ -472,6 +472,52 @@ static void test_lines(void **state)
 	down();
 }
 
+/* Counters that ride along: IPC of a function is the sum of one over the sum of the other. */
+static void test_values(void **state)
+{
+	(void)state;
+	enum { CYCLES = 1, INSTRUCTIONS = 2 };
+	up();
+	struct sample s = {
+		.time_ns = BED_NS, .weight = 1, .hits = 1, .task = 1, .nframes = 2, .nvalues = 2};
+	struct sample_value v[] = {{.event = CYCLES, .count = 1000, .running = 1},
+				   {.event = INSTRUCTIONS, .count = 500, .running = 0.5f}};
+	frame_id slow[] = {pbed_frame(&b, "slow"), pbed_frame(&b, "main")};
+	frame_id fast[] = {pbed_frame(&b, "fast"), pbed_frame(&b, "main")};
+	for (int i = 0; i < 10; i++)
+		profile_add(&b.p, &s, v, slow);
+	v[1].count = 3000;
+	profile_add(&b.p, &s, v, fast);
+	v[1].state = VALUE_NOT_RUNNING; /* unknown: no 0 is added */
+	profile_add(&b.p, &s, v, fast);
+
+	const uint16_t values[] = {CYCLES, INSTRUCTIONS};
+	struct fold_query q = {.window = pbed_all(&b), .values = values, .nvalues = 2};
+	assert_int_equal(flat_build(&b.flat, &b.p, b.t, &q), 0);
+	assert_int_equal(fold_functions(&rows, &b.flat, b.t, 0), 0);
+	size_t in_main = (size_t)(row("main") - rows.data),
+	       in_slow = (size_t)(row("slow") - rows.data);
+	size_t in_fast = (size_t)(row("fast") - rows.data);
+	assert_true(rows.self_values[in_slow * 2] == 10000);
+	assert_true(rows.self_values[in_slow * 2 + 1] == 5000);
+	assert_true(rows.self_values[in_fast * 2] == 2000);
+	assert_true(rows.self_values[in_fast * 2 + 1] == 3000);
+	assert_true(rows.self_values[in_main * 2] == 0);
+	assert_true(rows.total_values[in_main * 2] == 12000);
+	assert_true(rows.total_values[in_main * 2 + 1] == 8000);
+	assert_true(b.flat.all_values[0] == 12000);
+	CHECK("main", 0, 12); /* what rides along adds no samples */
+
+	struct task_folds r = {0};
+	assert_int_equal(fold_tasks(&r, &b.p, b.t, &q, b.now_ns), 0);
+	assert_true(task_folds_at(&r, 1)->values[1] == 8000);
+	task_folds_fini(&r);
+	q.task = 2;
+	assert_int_equal(flat_build(&b.flat, &b.p, b.t, &q), 0);
+	assert_int_equal(b.flat.n, 0);
+	down();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_hashes_are_stable),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,8 +90,14 @@ static void do_enter(struct ui *ui, struct page *page)
 /* Back to where one came from; at the root, undo what narrows the view, one thing a press. */
 static void do_back(struct ui *ui, struct page *page)
 {
+	struct command stop = {.kind = COMMAND_CANCEL};
+
 	if (page_pop(ui))
 		return;
+	if (app_reading(ui)) {
+		engine_command(ui->engine, &stop);
+		return;
+	}
 	if (*ui->search)
 		ui->search[0] = '\0';
 	else if (*ui->filter && page->view->filtered)

@@ -193,6 +193,13 @@ static bool fits(const struct ui *ui, const struct page *page, const struct answ
 	       (a->query.flags & QUERY_BOTTOM_UP) == (page->flags & QUERY_BOTTOM_UP);
 }
 
+bool app_reading(const struct ui *ui)
+{
+	const struct answer_status *s = &ui->status;
+
+	return ui->has_status && s->recording && !s->finished && s->progress >= 0;
+}
+
 static void take_answer(struct ui *ui)
 {
 	const struct answer *a = engine_answer(ui->engine);
@@ -206,6 +213,8 @@ static void take_answer(struct ui *ui)
 	}
 	ui->status = a->status;
 	ui->has_status = true;
+	if (app_reading(ui) && !ui->progress_from_ns)
+		ui->progress_from_ns = clock_mono_ns();
 	if (*a->status.say && strcmp(a->status.say, ui->said)) {
 		snprintf(ui->said, sizeof ui->said, "%s", a->status.say);
 		if (ui->message_kind == MESSAGE_NONE)

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "screen.h"
 #include "view/facts.h"
+#include "view/number.h"
 #include "view/shorten.h"
 #include "view/utf8.h"
 
@@ -65,6 +67,28 @@ static void draw_facts(struct canvas *c, struct fact *facts, int n, struct rect 
 			x += draw_fact(c, &facts[i], x, r.y, r.x + r.w - x) + GAP;
 		}
 	}
+}
+
+/* A recording that is being read: how far, how long it will still take, and how to stop. */
+static void draw_progress(struct ui *ui, struct rect r)
+{
+	struct canvas *c = &ui->canvas;
+	double done = ui->status.progress < 1 ? ui->status.progress : 1;
+	double took = (double)(clock_mono_ns() - ui->progress_from_ns) / 1e9;
+	char text[80], number[NUMBER_TEXT];
+	int bar = r.w > 70 ? 30 : r.w > 50 ? 12 : 0, x = r.x;
+
+	x += canvas_text(c, x, r.y, r.w, (struct pen){LOOK_LABEL, 0}, "reading ");
+	canvas_fill(c, (struct rect){x, r.y, bar, 1}, (struct pen){LOOK_TRACK, 0}, 0xb7);
+	canvas_bar(c, x, r.y, bar, done, (struct pen){LOOK_BAR, 0});
+	x += bar + (bar > 0);
+	number_elapsed(number, (uint64_t)(done > 0.01 ? took * (1 - done) / done * 1e9 : 0));
+	snprintf(text, sizeof text, done > 0.01 ? "%3.0f%%  %s left  " : "%3.0f%%  ", done * 100,
+		 number);
+	x += canvas_text(c, x, r.y, r.x + r.w - x, (struct pen){LOOK_VALUE, 0}, text);
+	x += canvas_text(c, x, r.y, r.x + r.w - x, (struct pen){LOOK_KEY, 0},
+			 keymap_text(&ui->keys, ACTION_BACK, number));
+	canvas_text(c, x + 1, r.y, r.x + r.w - x - 1, (struct pen){LOOK_DOES, 0}, "stops");
 }
 
 static void draw_quality(struct ui *ui, struct rect r)
@@ -215,7 +239,9 @@ void header_draw(struct ui *ui)
 	struct fact facts[FACTS_MAX];
 
 	draw_facts(&ui->canvas, facts, facts_target(&ui->status, facts), l->facts);
-	if (l->quality.h)
+	if (l->quality.h && app_reading(ui))
+		draw_progress(ui, l->quality);
+	else if (l->quality.h)
 		draw_quality(ui, l->quality);
 	if (l->tabs.h)
 		draw_tabs(ui, l->tabs);

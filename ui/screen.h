@@ -117,6 +117,7 @@ struct ui {
 	uint64_t until_ns;
 	struct answer_status status; /* of the newest answer */
 	bool has_status;
+	uint64_t progress_from_ns; /* when reading was first seen */
 	struct overlay overlay;
 	struct zone zones[ZONES_MAX];
 	int nzones;
@@ -140,6 +141,7 @@ void app_mouse(struct ui *ui, int x, int y, bool twice, int wheel); /* wheel: li
 void app_poll(struct ui *ui);  /* take answers and notices, ask what is to be asked */
 void app_frame(struct ui *ui); /* draw everything on ui->canvas */
 void app_act(struct ui *ui, enum action action);
+bool app_reading(const struct ui *ui); /* a recording, not yet to its end */
 __attribute__((format(printf, 3, 4))) void app_say(struct ui *ui, enum message_kind kind,
 						   const char *fmt, ...);
 

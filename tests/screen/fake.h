@@ -25,6 +25,7 @@ struct fake {
 	bool many;       /* thousands of functions, deep trees */
 	bool metrics;    /* the event set has derived columns */
 	bool finished;
+	double reading; /* a recording, read so far; 0: live */
 	bool marked;
 	uint64_t time_ns;
 };

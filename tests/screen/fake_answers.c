@@ -480,7 +480,8 @@ static void status_of(struct fake *f, struct answer_status *s)
 	s->covered_ns = f->query.window_ns ? f->query.window_ns : f->time_ns;
 	s->marked = f->marked;
 	s->finished = f->finished;
-	s->progress = -1;
+	s->progress = f->reading > 0 ? f->reading : -1;
+	s->recording = f->reading > 0;
 	s->nspark = SPARK_MAX;
 	for (int i = 0; i < SPARK_MAX; i++)
 		s->spark[i] = (float)(1.2 +

@@ -484,6 +484,26 @@ static void notices(void **state)
 	assert_false(screen_has("the target has ended")); /* others fade */
 }
 
+static void reading_can_be_stopped(void **state)
+{
+	(void)state;
+	s.fake.reading = 0.25;
+	script_refresh(&s);
+	clock_fake(1000000000000ULL + 10000000000ULL, 1);
+	s.fake.reading = 0.5;
+	script_refresh(&s);
+	assert_true(screen_has("50%  0:10 left  Esc stops"));
+	script_keys(&s, "Enter Esc"); /* goes back first */
+	assert_int_equal(s.fake.ncommands, 0);
+	script_keys(&s, "Esc");
+	assert_int_equal(commanded()->kind, COMMAND_CANCEL);
+	s.fake.finished = true;
+	script_refresh(&s);
+	assert_false(screen_has("stops"));
+	script_keys(&s, "Esc");
+	assert_int_equal(s.fake.ncommands, 1);
+}
+
 static void output_follows_its_end(void **state)
 {
 	struct page *page;
@@ -630,6 +650,7 @@ int main(void)
 		T(whole_names),
 		T(help_scrolls),
 		T(notices),
+		T(reading_can_be_stopped),
 		T(output_follows_its_end),
 		T(mouse),
 		T(quitting),

@@ -159,6 +159,7 @@ bench:
 	@.ci/deps build check
 	@$(MAKE) --no-print-directory $(BIN) programs bench-built
 	@O=$(O) tests/bench/run
+	@O=$(O) CC="$(CC)" tests/bench/symbols
 
 deps:
 	@.ci/deps build check

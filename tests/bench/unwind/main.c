@@ -3,9 +3,13 @@
  * cache, libdw with one persistent Dwfl. Prints how many chains are identical, what differs, and
  * what a sample costs each.
  *
- * -s: also completeness and errors of cut dumps, with and without completing them from the past.
+ * -l NAME: one line of a table instead: name, samples, frames a stack, complete %, chains that are
+ * identical or differ for a known reason % (libunwind, libdw), µs a sample (own, libunwind, libdw),
+ * ns a frame (own), all warm. -L prints its title. -s: also completeness and errors of cut dumps,
+ * with and without completing them from the past.
  *
- * usage: unwind [-s] [-n SAMPLES] [-r HZ] [-v DIFFERENCES] [-c STACK_CAP] -p PID | COMMAND...
+ * usage: unwind [-s] [-l NAME] [-n SAMPLES] [-r HZ] [-v DIFFERENCES] [-c STACK_CAP] -p PID |
+ * COMMAND...
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -35,6 +39,9 @@ struct bench {
 	struct stacks stacks;
 	unsigned show;
 	bool stitch;
+	const char *label;       /* one line of a table, NULL: sentences */
+	double complete, frames; /* compare's and measure's figures */
+	double identical[3], known[3], warm_us[3], warm_ns[3], cold_us[3];
 };
 
 static void start_walk(struct bench *b, const struct stack_sample *s, struct walk *w)
@@ -170,8 +177,7 @@ static void show(struct bench *b, size_t k, const struct chain *own, const struc
 	printf("\n");
 }
 
-/* The share of chains that are identical, or differ for a known reason. */
-static double compare(struct bench *b, unsigned way)
+static void compare(struct bench *b, unsigned way)
 {
 	static struct chain own, other;
 	size_t count[DIFFS] = {0}, complete = 0, shown = 0, frames = 0;
@@ -183,33 +189,61 @@ static double compare(struct bench *b, unsigned way)
 		frames += own.n;
 		enum difference d = classify(b, &b->stacks.samples[k], &own, &other, way, &at);
 		count[d]++;
-		if (d == DIFF_OTHER && shown++ < b->show)
+		if ((d == DIFF_OTHER || (!own.end && way == 1 && b->show > 9)) && shown++ < b->show)
 			show(b, k, &own, &other, at);
 	}
 	double n = (double)b->stacks.n;
+	b->complete = 100 * (double)complete / n;
+	b->frames = (double)frames / n;
+	b->identical[way] = 100 * (double)count[0] / n;
+	b->known[way] = 100 - 100 * (double)count[DIFF_OTHER] / n;
+	if (b->label)
+		return;
 	printf("own/%-9s identical %.3f %% of %zu", ways[way].name, 100 * (double)count[0] / n,
 	       b->stacks.n);
 	for (int d = 1; d < DIFFS; d++)
 		if (count[d])
 			printf(", %s %.3f %%", difference_names[d], 100 * (double)count[d] / n);
-	printf("; complete %.2f %%, %.1f frames a stack\n", 100 * (double)complete / n,
-	       (double)frames / n);
-	return 100 - 100 * (double)count[DIFF_OTHER] / n;
+	printf("; complete %.2f %%, %.1f frames a stack\n", b->complete, b->frames);
 }
 
+#define BATCH      16         /* samples copied, then unwound under the clock */
+#define DUMP_BYTES (64 << 10) /* of each; beyond it no unwinder reads here */
+
+/*
+ * What unwinding costs when the bytes have just arrived, as in a perf ring: a batch of samples is
+ * copied into the same memory again and again, and only their unwinding is timed.
+ */
 static void measure(struct bench *b, unsigned way)
 {
 	static struct chain c;
+	static uint8_t ring[BATCH][RED_ZONE + DUMP_BYTES];
+	struct stack_sample fresh[BATCH];
 	for (int pass = 0; pass < 2; pass++) {
-		uint64_t frames = 0, start = clock_thread_cpu_ns();
-		for (size_t k = 0; k < b->stacks.n; k++) {
-			ways[way].run(b, &b->stacks.samples[k], &c);
-			frames += c.n;
+		uint64_t frames = 0, ns = 0;
+		for (size_t k = 0; k < b->stacks.n; k += BATCH) {
+			size_t n = b->stacks.n - k < BATCH ? b->stacks.n - k : BATCH;
+			for (size_t i = 0; i < n; i++) {
+				fresh[i] = b->stacks.samples[k + i];
+				if (fresh[i].size > DUMP_BYTES)
+					fresh[i].size = DUMP_BYTES;
+				memcpy(ring[i], fresh[i].below, RED_ZONE + fresh[i].size);
+				fresh[i].below = ring[i];
+				fresh[i].bytes = ring[i] + RED_ZONE;
+			}
+			uint64_t start = clock_thread_cpu_ns();
+			for (size_t i = 0; i < n; i++) {
+				ways[way].run(b, &fresh[i], &c);
+				frames += c.n;
+			}
+			ns += clock_thread_cpu_ns() - start;
 		}
-		double ns = (double)(clock_thread_cpu_ns() - start);
-		printf("%-9s %s %8.2f us a sample, %8.1f ns a frame\n", ways[way].name,
-		       pass ? "warm" : "cold", ns / 1000 / (double)b->stacks.n,
-		       ns / (double)frames);
+		double us = (double)ns / 1000 / (double)b->stacks.n;
+		(pass ? b->warm_us : b->cold_us)[way] = us;
+		b->warm_ns[way] = (double)ns / (double)(frames ? frames : 1);
+		if (!b->label)
+			printf("%-9s %s %8.2f us a sample, %8.1f ns a frame\n", ways[way].name,
+			       pass ? "warm" : "cold", us, b->warm_ns[way]);
 	}
 }
 
@@ -261,6 +295,22 @@ static void cut_dumps(struct bench *b, size_t bytes, bool stitch, unsigned feed)
 	unwinder_free(u);
 }
 
+static void print_title(void)
+{
+	printf("%-14s %7s %6s %9s  %-19s %-19s %-28s %s\n", "", "", "frames/", "",
+	       "identical (+known) %", "identical (+known) %", "us a sample, warm", "ns a frame");
+	printf("%-14s %7s %6s %9s  %-20s %-20s %9s %9s %9s %5s\n", "program", "samples", "stack",
+	       "complete", "libunwind", "libdw", "own", "libunwind", "libdw", "own");
+}
+
+static void print_line(const struct bench *b)
+{
+	printf("%-14s %7zu %6.1f %7.2f %%  %8.3f (%7.3f)   %8.3f (%7.3f)   %9.2f %9.2f %9.2f %5.0f\n",
+	       b->label, b->stacks.n, b->frames, b->complete, b->identical[1], b->known[1],
+	       b->identical[2], b->known[2], b->warm_us[0], b->warm_us[1], b->warm_us[2],
+	       b->warm_ns[0]);
+}
+
 static pid_t start(char **argv)
 {
 	pid_t pid = fork();
@@ -283,12 +333,14 @@ int main(int argc, char **argv)
 	pid_t pid = 0;
 	bool started = false;
 	int opt;
-	while ((opt = getopt(argc, argv, "+n:r:v:p:c:s")) != -1) {
+	while ((opt = getopt(argc, argv, "+n:r:v:p:c:sl:L")) != -1) {
 		switch (opt) {
 		case 'n': n = strtoul(optarg, NULL, 0); break;
 		case 'r': hz = (unsigned)atoi(optarg); break;
 		case 'v': b.show = (unsigned)atoi(optarg); break;
 		case 'c': cap = strtoul(optarg, NULL, 0); break;
+		case 'l': b.label = optarg; break;
+		case 'L': print_title(); return 0;
 		case 's': b.stitch = true; break;
 		case 'p': pid = atoi(optarg); break;
 		default: return 2;
@@ -310,11 +362,14 @@ int main(int argc, char **argv)
 	}
 	b.foreign = foreign_new(b.u, true);
 	b.dw = oracle_dw_new(pid);
-	printf("%zu samples, %zu states of the maps\n", b.stacks.n, b.stacks.nspaces);
+	if (!b.label)
+		printf("%zu samples, %zu states of the maps\n", b.stacks.n, b.stacks.nspaces);
 	for (unsigned way = 0; way < 3; way++)
 		measure(&b, way);
 	compare(&b, 1);
 	compare(&b, 2);
+	if (b.label)
+		print_line(&b);
 	static const size_t sizes[] = {8192, 16384, 32768, 49152, 65528};
 	for (size_t k = 0; b.stitch && k < 5; k++) {
 		cut_dumps(&b, sizes[k], false, 0);

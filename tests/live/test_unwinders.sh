@@ -1,0 +1,63 @@
+#!/bin/bash
+# Our unwinder beside libunwind and libdw on real samples of real programs: the same chains, or a
+# difference whose reason is known; whole; and ten times cheaper than libunwind.
+cd "$(dirname "$0")/../.." && . tests/live/live.sh
+
+work=tests/bench/unwind/work
+bench=$O/tests/bench/unwind
+if ! make -s --no-print-directory O="$O" "$bench" >"$dir/make" 2>&1; then
+	not_ok "the bench of unwinders builds" "$(cat "$dir/make")"
+	done_testing
+	exit
+fi
+
+# The line: name, samples, frames a stack, complete, %, identical (known) twice, three times µs, ns.
+figures() { # COMMAND...
+	timeout 100 "$bench" -v 10 -n 600 -l line "$@" >"$dir/line" 2>"$dir/line.err"
+	cat "$dir/line"
+	awk '$1 == "line" { found = 1 } END { exit !found }' "$dir/line"
+}
+
+value() { # FIELD, brackets taken off
+	awk -v n="$1" '$1 == "line" { gsub(/[()%]/, " "); print $n }' "$dir/line"
+}
+
+least() { # VALUE BOUND
+	awk -v v="$1" -v b="$2" 'BEGIN { print v " of at least " b; exit !(v + 0 >= b + 0) }'
+}
+
+compare() { # NAME IDENTICAL% COMPLETE% COMMAND...
+	local name=$1 identical=$2 complete=$3
+	shift 3
+	if ! figures "$@" >"$dir/out"; then
+		not_ok "$name: samples are taken" "$(cat "$dir/out" "$dir/line.err")"
+		return
+	fi
+	ok "$name: samples are taken"
+	check "$name: chains identical to libunwind's" least "$(value 5)" "$identical"
+	check "$name: chains identical to libdw's" least "$(value 7)" "$identical"
+	check "$name: every difference to libunwind has a known reason" least "$(value 6)" 99
+	check "$name: every difference to libdw has a known reason" least "$(value 8)" 99.9
+	check "$name: stacks are whole" least "$(value 4)" "$complete"
+	check "$name: a tenth of libunwind's cost" least \
+		"$(awk -v own="$(value 9)" -v other="$(value 10)" 'BEGIN { print other / own }')" 10
+}
+
+gcc -O2 -o "$dir/c" $work/mix.c && compare "C -O2" 99.9 99.5 "$dir/c"
+if command -v g++ >/dev/null; then
+	g++ -std=c++17 -O0 -o "$dir/cc0" $work/mix.cc && compare "C++ -O0" 99.9 99 "$dir/cc0"
+	g++ -std=c++17 -O3 -flto -o "$dir/cc3" $work/mix.cc 2>/dev/null && compare "C++ -O3 LTO" 99.9 98 "$dir/cc3"
+else
+	skip "C++" "no g++ here"
+fi
+if [ -x /usr/bin/python3 ]; then
+	compare "python3" 99.9 99.5 /usr/bin/python3 $work/mix.py
+else
+	skip "python3" "no /usr/bin/python3 here"
+fi
+if command -v node >/dev/null; then
+	compare "node (JIT code)" 93 99 node $work/mix.js
+else
+	skip "node" "no node here"
+fi
+done_testing

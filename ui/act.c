@@ -280,26 +280,19 @@ static void do_expand_all(struct ui *ui, struct page *page)
 	ui->ask = true;
 }
 
-/* The function that the cursor is on, or the one the page is about. */
-static struct row_key function_here(const struct page *page, const char **ret_name)
+/* Open @view on the function that the cursor is on, or else on the one the page is about. */
+static struct page *open_function(struct ui *ui, struct page *page, enum view_kind view)
 {
 	const struct row *row = page_cursor(page);
 	struct row_key key = row ? row_function(row) : (struct row_key){0};
+	char name[256];
 
 	if (key.kind) {
-		*ret_name = key.a == row->key.a ? row->name : row->module;
-		return key;
-	}
-	*ret_name = page->about;
-	return page->focus.kind == ROW_FUNCTION ? page->focus : key;
-}
-
-static struct page *open_function(struct ui *ui, struct page *page, enum view_kind view)
-{
-	const char *name;
-	struct row_key key = function_here(page, &name);
-
-	if (!key.kind) {
+		row_function_name(row, name, sizeof name);
+	} else if (page->focus.kind == ROW_FUNCTION) {
+		key = page->focus;
+		memcpy(name, page->about, sizeof name);
+	} else {
 		app_say(ui, MESSAGE_INFO, "this row is no function");
 		return NULL;
 	}

@@ -310,3 +310,17 @@ struct row_key row_function(const struct row *row)
 	}
 	return (struct row_key){0};
 }
+
+void row_function_name(const struct row *row, char *ret, size_t size)
+{
+	static const char down[] = " \xe2\x96\xb8 ", up[] = " \xe2\x97\x82 "; /* ▸ ◂ in chains */
+	const char *name = row->key.kind == ROW_THREAD ? row->module
+			   : row->key.kind == ROW_INSN ? row->note
+						       : row->name;
+	const char *end, *next;
+
+	while (row->key.kind == ROW_NODE && (next = strstr(name, down)))
+		name = next + sizeof down - 1;
+	end = row->key.kind == ROW_NODE ? strstr(name, up) : NULL;
+	snprintf(ret, size, "%.*s", end ? (int)(end - name) : (int)size, name);
+}

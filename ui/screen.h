@@ -163,6 +163,8 @@ void page_expand(struct ui *ui, struct page *page, bool expand);
 bool page_search(struct ui *ui, struct page *page, int step); /* from the cursor, 0: itself too */
 /* The function a row is or leads to; kind 0: none. */
 struct row_key row_function(const struct row *row);
+/* Its name: of a thread its top function's, of a chain that of the one it leads to. */
+void row_function_name(const struct row *row, char *ret, size_t size);
 
 /* Widgets. */
 void table_draw(struct ui *ui, struct page *page, struct rect heads, struct rect body);

@@ -8,10 +8,12 @@ bool enter_source(struct ui *ui, struct page *page, const struct row *row)
 {
 	struct row_key key = row_function(row);
 	struct page *source;
+	char name[256];
 
 	if (!key.kind)
 		return false;
-	source = page_push(ui, VIEW_SOURCE, key, row->name);
+	row_function_name(row, name, sizeof name);
+	source = page_push(ui, VIEW_SOURCE, key, name);
 	if (source && page->flags & QUERY_BOTTOM_UP && row->depth)
 		source->find_line = row->line; /* where it calls what is above */
 	return true;

@@ -65,11 +65,13 @@ static void draw_heads(struct ui *ui, const struct page *page, const struct plac
 	struct canvas *c = &ui->canvas;
 	uint32_t sort = page->answer ? page->answer->query.sort : page->sort;
 
-	if (sort == COLUMN_DEFAULT)
+	/* The order that an analysis has of its own is none of a column that must show. */
+	if (sort == COLUMN_DEFAULT && !(page->view->columns[0].flags & COLUMN_EACH_CELL))
 		sort = view_default_sort(page->view);
 	for (int i = 0; i < n; i++) {
 		const struct placed *p = &placed[i];
-		bool unsorted = p->column->flags & COLUMN_UNSORTED, on = !unsorted && p->id == sort;
+		bool unsorted = p->column->flags & COLUMN_UNSORTED,
+		     on = !unsorted && sort && p->id == sort;
 		struct pen pen = {on ? LOOK_SORTED : LOOK_HEAD, 0};
 		int cells = utf8_cells(p->title, p->width);
 		int x = r.x + p->x + (p->column->flags & COLUMN_LEFT ? 0 : p->width - cells);

@@ -94,6 +94,8 @@ static void title_of(const struct column *c, const struct answer *a, int i, char
 	if (c->id == COLUMN_METRIC_TOTAL)
 		prefix = "\xce\xa3"; /* Σ */
 	snprintf(ret, size, "%s%s", prefix, text);
+	for (char *p = ret; c->flags & COLUMN_EACH_CELL && *p; p++) /* as other titles are */
+		*p = (char)(*p == '_' ? ' ' : *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
 }
 
 /* All columns in order, at their preferred width; nothing dropped yet. */

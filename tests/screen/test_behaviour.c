@@ -381,7 +381,10 @@ static void threads(void **state)
 	assert_int_equal(s.fake.query.task, 2);
 	script_keys(&s, "Esc");
 	assert_int_equal(s.fake.query.task, 0);
-	script_keys(&s, "3 t");
+	script_keys(&s, "3 g c"); /* of its top function */
+	assert_int_equal(view(), VIEW_CALLERS);
+	assert_true(screen_has("Callers of row_search_mvcc"));
+	script_keys(&s, "Esc t");
 	assert_true(s.fake.query.flags & QUERY_GROUP_THREADS);
 	script_keys(&s, "Down Enter");
 	assert_int_equal(view(), VIEW_FUNCTIONS);

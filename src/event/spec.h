@@ -1,36 +1,63 @@
 /*
  * spec: one event as a person names it, and as perf_event_open(2) takes it.
  *
- * Plain data; parsing is pure and may run on any thread.
+ * Plain data. Names are spelled as perf spells them:
+ *
+ *	cpu-clock, page-faults        software (spec.c)
+ *	cycles, LLC-load-misses       generic hardware and caches (generic.c)
+ *	r1a8                          a raw code of the CPU's PMU
+ *	mem:0x1234[/8][:rwx]          accesses to an address (breakpoint.c)
+ *	cpu/event=0x3c,umask=1/       terms of a PMU in sysfs, or an alias of its (pmu.c)
+ *	mem-loads                     the alias alone
+ *	sched:sched_switch            a tracepoint (tracepoint.c)
+ *	skl::UOPS_ISSUED:ANY          libpfm4's tables (pfm.c)
+ *
+ * each with modifiers after a colon: u k h (count only there), G H (guest, host), p … ppp
+ *(precise).
  */
 #ifndef ALTPTTOP_SPEC_H
 #define ALTPTTOP_SPEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "err.h"
 #include "event.h"
 
 struct event_spec {
-	char name[96]; /* as perf spells it, modifiers included */
+	char name[96]; /* as typed */
 	enum event_unit unit;
-	bool clock;    /* cpu-clock, task-clock: its period is nanoseconds of CPU time */
-	uint32_t type; /* perf_event_attr.type … bp_type */
+	bool clock;       /* cpu-clock, task-clock: its period is nanoseconds of CPU time */
+	bool system_wide; /* counts for all of @cpus together, never for one thread */
+	uint32_t type;    /* perf_event_attr.type … bp_type */
 	uint64_t config, config1, config2;
 	uint32_t bp_type;
 	uint8_t precise; /* number of p modifiers */
 	bool exclude_user, exclude_kernel, exclude_hv, exclude_host, exclude_guest;
+	uint64_t period;  /* asked for by its terms, 0 none */
+	uint32_t freq_hz; /* likewise */
+	double scale;     /* of one count in @unit_text; 0 and "": a plain count */
+	char unit_text[16];
+	char pmu[32];  /* name of its PMU in sysfs, "" generic */
+	char cpus[64]; /* system_wide: list of CPUs to open it on */
 };
 
-/*
- * Software events by name ("cpu-clock", "page-faults" or "faults", …), with modifiers after a
- * colon: u k h (count only there), G H (guest, host only), p (precise). -ENOENT: no such event;
- * -EINVAL: modifiers that make no sense; each with a sentence.
- */
+/* -ENOENT: no such event; -EINVAL: a name that makes no sense; each with a sentence. Any thread. */
 int event_spec_parse(const char *text, struct event_spec *ret_spec, struct err *err);
 
 /* Apply modifiers ("uk", "ppp") to a spec. -EINVAL: a letter that is none. */
 int event_spec_modify(struct event_spec *spec, const char *modifiers);
+
+/* Hexadecimal after 0x, octal after 0, else decimal; all of @text[0…len). False: no number. */
+bool event_number(const char *text, size_t len, uint64_t *ret);
+
+/*
+ * What the kinds of names have in common. A resolver fills type, config, … of @spec for the name
+ * @text[0…len). 1: it is mine; 0: it is not; -errno with a sentence: mine, but wrong.
+ */
+typedef int event_resolver(const char *text, size_t len, struct event_spec *spec, struct err *err);
+event_resolver event_software, event_hardware, event_cache, event_raw, event_alias, event_pmu,
+	event_breakpoint, event_tracepoint, event_pfm;
 
 #endif

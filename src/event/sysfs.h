@@ -1,0 +1,38 @@
+/*
+ * sysfs: what the kernel tells of its PMUs and tracepoints in small files.
+ *
+ * Any thread. The directory of PMUs can be another one, for tests.
+ */
+#ifndef ALTPTTOP_SYSFS_H
+#define ALTPTTOP_SYSFS_H
+
+#include <sys/types.h>
+
+#include "event/spec.h"
+
+#define PMU_NAME 64
+
+struct pmu {
+	char name[PMU_NAME];
+	uint32_t type;
+	bool core;     /* counts what a CPU does, for threads too */
+	char cpus[64]; /* a PMU of a whole package: CPUs to open it on; "" for threads as well */
+};
+
+/* A whole small file, without its last newline. Its length, or -1 with errno. */
+ssize_t sysfs_read(const char *path, char *buf, size_t size);
+
+const char *pmu_root(void);         /* /sys/bus/event_source/devices */
+void pmu_root_set(const char *dir); /* tests: before any thread; NULL: the real one */
+const char *tracepoint_root(void);
+bool tracepoints_there(void); /* tracefs is mounted, or what lies there may not be looked at */
+
+/* Call @each for every PMU, those of cores first, until it returns false. */
+void pmu_each(bool (*each)(void *ctx, const struct pmu *p), void *ctx);
+bool pmu_find(const char *name, struct pmu *ret_pmu);
+
+/* Call @each for every alias a PMU offers ("mem-loads", "event=0xcd,umask=0x1,ldlat=3"). */
+void pmu_aliases(const struct pmu *p, bool (*each)(void *ctx, const char *name, const char *terms),
+		 void *ctx);
+
+#endif

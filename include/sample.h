@@ -68,8 +68,8 @@ struct raw_sample {
 	uint32_t nframes;
 	const struct sample_value *values;
 	uint32_t nvalues;
-	uint8_t *ret_cut; /* NULL, or where the sink writes why the user stack ended (enum cut_reason):
-			     a source that adapts its dumps asks for it */
+	uint8_t *ret_cut; /* NULL, or where the sink writes why the user stack ended (enum
+			     cut_reason): a source that adapts its dumps asks for it */
 };
 
 /* Finished observation, as it travels the ring to the engine: header, then values, then frames. */

@@ -16,13 +16,19 @@
 #define WANT_MAX 4096 /* frames asked for at once, beside those on screen */
 
 const struct view_builder view_builders[VIEW_KINDS] = {
-	[VIEW_FUNCTIONS] = {show_functions}, [VIEW_CALLERS] = {show_callers},
-	[VIEW_TREE] = {show_tree},           [VIEW_THREADS] = {show_threads, .all_threads = true},
-	[VIEW_MODULES] = {show_modules},     [VIEW_SOURCE] = {show_source},
-	[VIEW_EVENTS] = {show_events},       [VIEW_OUTPUT] = {show_output},
-	[VIEW_DOCTOR] = {show_doctor},       [VIEW_DURATION] = {show_analysis},
-	[VIEW_CACHE] = {show_analysis},      [VIEW_EDGE] = {show_analysis},
-	[VIEW_VERDICTS] = {show_verdicts},
+	[VIEW_FUNCTIONS] = {.build = show_functions},
+	[VIEW_CALLERS] = {.build = show_callers},
+	[VIEW_TREE] = {.build = show_tree},
+	[VIEW_THREADS] = {.build = show_threads, .all_threads = true},
+	[VIEW_MODULES] = {.build = show_modules},
+	[VIEW_SOURCE] = {.build = show_source},
+	[VIEW_EVENTS] = {.build = show_events},
+	[VIEW_OUTPUT] = {.build = show_output},
+	[VIEW_DOCTOR] = {.build = show_doctor},
+	[VIEW_DURATION] = {.build = show_analysis},
+	[VIEW_CACHE] = {.build = show_analysis},
+	[VIEW_EDGE] = {.build = show_analysis},
+	[VIEW_VERDICTS] = {.build = show_verdicts},
 };
 
 /* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */

@@ -46,7 +46,7 @@ struct tasks {
 	struct map64 by_pid; /* → index in processes */
 	struct map64 others; /* pids that are not ours → serial of the listing that showed them */
 	uint32_t serial;
-	long newest; /* number given to the newest thread of the whole system */
+	long newest;       /* number given to the newest thread of the whole system */
 	size_t refresh_at; /* whose turn it is to be read again in a scan */
 	size_t account_at; /* … in an account */
 	struct {

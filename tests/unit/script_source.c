@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-
 struct source *script_open(struct script *s, const struct sink *sink, struct tables *tables)
 {
 	s->sink = sink;

@@ -1,70 +1,39 @@
 /*
- * dlang: a budget for libiberty's D demangler, which has no callback form.
+ * dlang: which names libiberty's D demangler may see.
  *
- * D's back references can double a name at each step. The demangler takes all its memory from
- * xmalloc and xrealloc, which a program that links libiberty.a may supply: these here count what a
- * call of dlang_append asks for and leave it by longjmp once that is too much. What it held then
- * is lost (it frees by itself, so nobody else can know what is still held); after a few such names
- * a thread tries no more names with back references.
+ * It has no callback form, so its text cannot be cut off as it comes. What makes a D name expand
+ * are back references (Q): a type made of two of them doubles the one before. Their number bounds
+ * the expansion: 2^(n/2) times the name at most. Names with more stay as they are. Runs on the
+ * caller's thread.
  */
 #include "dlang.h"
 
 #include <libiberty/demangle.h>
-#include <libiberty/libiberty.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CALLS     20000 /* requests for memory */
-#define D_MAX     4096  /* longest mangled D name that is tried */
-#define ABANDONED 16    /* names a thread may give up on */
+#define D_MAX      2048 /* longest mangled D name that is tried */
+#define REFERENCES 20   /* a thousandfold: two megabytes for a moment, at worst */
 
-struct budget {
-	size_t left; /* bytes, what is freed again not counted back */
-	unsigned calls;
-	jmp_buf too_much;
-};
-static _Thread_local struct budget *budget;
-static _Thread_local unsigned abandoned;
-
-/* Without a budget (nobody else here uses these) they are what libiberty says they are. */
-void *xrealloc(void *old, size_t size)
+static unsigned references(const char *s)
 {
-	void *p;
+	unsigned n = 0;
 
-	if (budget && (size > budget->left || ++budget->calls > CALLS))
-		longjmp(budget->too_much, 1);
-	p = realloc(old, size ? size : 1);
-	if (!p && budget)
-		longjmp(budget->too_much, 1);
-	if (!p)
-		abort();
-	if (budget)
-		budget->left -= size;
-	return p;
-}
-
-void *xmalloc(size_t size)
-{
-	return xrealloc(NULL, size);
+	while ((s = strchr(s, 'Q'))) {
+		n++;
+		s++;
+	}
+	return n;
 }
 
 bool dlang_append(const char *mangled, size_t max, struct strbuf *out)
 {
-	struct budget b = {.left = 8 * max};
 	size_t before = out->len;
 	char *name;
 
-	if (strnlen(mangled, D_MAX + 1) > D_MAX || (abandoned >= ABANDONED && strchr(mangled, 'Q')))
+	if (strnlen(mangled, D_MAX + 1) > D_MAX || references(mangled) > REFERENCES)
 		return false;
-	if (setjmp(b.too_much)) {
-		budget = NULL;
-		abandoned++;
-		return false;
-	}
-	budget = &b;
 	name = dlang_demangle(mangled, 0);
-	budget = NULL;
 	if (name && strlen(name) <= max)
 		strbuf_puts(out, name);
 	free(name);

@@ -1,4 +1,4 @@
-/* dlang: libiberty's D demangler with a budget. Any thread. */
+/* dlang: libiberty's D demangler, for names that cannot expand without bound. Any thread. */
 #ifndef ALTPTTOP_DLANG_H
 #define ALTPTTOP_DLANG_H
 

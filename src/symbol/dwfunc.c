@@ -336,7 +336,8 @@ struct dw_tree *dw_index_tree(struct dw_index *i, const struct dw_func *f)
 	t->die = f->die;
 	if (walk_func(t, i->unit))
 		++*i->unit->file->damage;
-	qsort(t->spans.data, t->spans.len, sizeof *t->spans.data, inline_order);
+	if (t->spans.len)
+		qsort(t->spans.data, t->spans.len, sizeof *t->spans.data, inline_order);
 	t->built = true;
 	(void)map64_put(&i->tree_of, f->die, (uint32_t)i->trees.len - 1);
 	account(i);

@@ -328,7 +328,8 @@ int dw_lines_read(const struct dw_unit *u, struct dw_lines *l, bool rows)
 		return rc;
 	(void)vec_reserve(&l->rows, (size_t)(program.end - program.p) / 4 + 16);
 	rc = run(&h, program, l, u->file->image->type == ET_REL);
-	qsort(l->sequences.data, l->sequences.len, sizeof *l->sequences.data, by_low);
+	if (l->sequences.len)
+		qsort(l->sequences.data, l->sequences.len, sizeof *l->sequences.data, by_low);
 	return rc; /* what came before the damage is good */
 }
 

@@ -256,7 +256,7 @@ static void test_process(void **state)
 	write_file(map, "7000000000 10 one\n", 18, O_TRUNC);
 	assert_int_equal(resolver_start(r), 0);
 	resolver_want(r, &frame, 1);
-	assert_true(resolver_settle(r, 5000));
+	assert_true(resolver_settle(r, 60000));
 	func = tables_func_get(t, tables_loc(t, frame)->lines[0].func);
 	assert_string_equal(tables_text(t, func->name), "one");
 
@@ -264,17 +264,17 @@ static void test_process(void **state)
 	f.addr = 0x7000000104;
 	later = tables_frame(t, &f);
 	resolver_want(r, &later, 1);
-	assert_true(resolver_settle(r, 5000));
+	assert_true(resolver_settle(r, 60000));
 	func = tables_func_get(t, tables_loc(t, later)->lines[0].func);
 	assert_true(func->flags & FUNC_NO_SYMBOL);
 	write_file(map, "7000000100 10 two\n", 18, O_APPEND);
-	for (int i = 0; i < 300 && func->flags & FUNC_NO_SYMBOL; i++) {
+	for (int i = 0; i < 6000 && func->flags & FUNC_NO_SYMBOL; i++) {
 		usleep(10000);
 		func = tables_func_get(t, tables_loc(t, later)->lines[0].func);
 	}
 	assert_string_equal(tables_text(t, func->name), "two");
 	resolver_stop(r);
-	assert_true(resolver_join(r, 5000));
+	assert_true(resolver_join(r, 60000));
 
 	/* The jitdump file is found through the mapping that marks it, and holds the code. */
 	header(&d);

@@ -127,33 +127,33 @@ static void test_return_address(void **state)
 static void test_libc(void **state)
 {
 	struct fixture *f = *state;
-	void *addr = dlsym(RTLD_DEFAULT, "qsort_r");
+	void *addr = dlsym(RTLD_DEFAULT, "argz_create");
 	frame_id frame = frame_of(f->tables, addr, 1);
 
 	resolver_now(f->resolver, frame);
-	assert_string_equal(tables_text(f->tables, func_of(f->tables, frame)->name), "qsort_r");
+	assert_string_equal(tables_text(f->tables, func_of(f->tables, frame)->name), "argz_create");
 }
 
 static void test_thread(void **state)
 {
 	struct fixture *f = *state;
 	frame_id frames[3] = {frame_of(f->tables, (void *)resolver_test_target, 1),
-			      frame_of(f->tables, dlsym(RTLD_DEFAULT, "qsort_r"), 2),
+			      frame_of(f->tables, dlsym(RTLD_DEFAULT, "argz_create"), 2),
 			      FRAME_TRUNCATED};
 
 	assert_int_equal(resolver_start(f->resolver), 0);
 	resolver_want(f->resolver, frames, 3);
-	assert_true(resolver_settle(f->resolver, 10000));
+	assert_true(resolver_settle(f->resolver, 60000));
 	assert_int_equal(resolver_pending(f->resolver), 0);
 	assert_string_equal(tables_text(f->tables, func_of(f->tables, frames[0])->shown),
 			    "resolver_test_target");
 	assert_string_equal(tables_text(f->tables, func_of(f->tables, frames[1])->shown),
-			    "qsort_r");
+			    "argz_create");
 	assert_string_equal(tables_text(f->tables, func_of(f->tables, frames[2])->shown),
 			    "[truncated]");
 	assert_true(func_of(f->tables, frames[2])->flags & FUNC_SPECIAL);
 	resolver_stop(f->resolver);
-	assert_true(resolver_join(f->resolver, 5000));
+	assert_true(resolver_join(f->resolver, 60000));
 }
 
 static void test_recorded(void **state)
@@ -258,7 +258,7 @@ static void test_listing(void **state)
 static void test_listing_stripped(void **state)
 {
 	struct fixture *f = *state;
-	const struct listing *l = listing_of(f, dlsym(RTLD_DEFAULT, "qsort_r"));
+	const struct listing *l = listing_of(f, dlsym(RTLD_DEFAULT, "argz_create"));
 	bool callee = false;
 
 	assert_non_null(l);
@@ -282,13 +282,13 @@ static void test_listing_asked(void **state)
 	func = tables_loc(f->tables, frame)->lines[0].func;
 	assert_null(resolver_listing(f->resolver, func));
 	assert_int_equal(resolver_start(f->resolver), 0);
-	for (int i = 0; i < 500 && !(l = resolver_listing(f->resolver, func)); i++)
+	for (int i = 0; i < 6000 && !(l = resolver_listing(f->resolver, func)); i++)
 		usleep(10000);
 	assert_non_null(l);
 	assert_int_equal(l->func, func);
 	listing_unref(l);
 	resolver_stop(f->resolver);
-	assert_true(resolver_join(f->resolver, 5000));
+	assert_true(resolver_join(f->resolver, 60000));
 }
 
 int main(void)

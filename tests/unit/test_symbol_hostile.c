@@ -215,11 +215,11 @@ static void test_bomb(void **state)
 	      "	.section .debug_info,\"\",%progbits\n",
 	      " && objcopy --compress-debug-sections=zlib x.so && rm -f x.s");
 	before = peak_kib();
-	start = clock_mono_ns();
+	start = clock_thread_cpu_ns();
 	p = prog_open();
 	assert_string_equal(last_name(&p, at(&p, 1)), "victim");
 	assert_true(resolver_damage(p.r) > 0);
-	assert_true(clock_mono_ns() - start < 1000000000ull);
+	assert_true(clock_thread_cpu_ns() - start < 1000000000ull);
 	assert_true(peak_kib() - before < 50000);
 	prog_close(&p);
 }
@@ -264,10 +264,10 @@ static void test_cut_short_early(void **state)
 	resolver_want(p.r, &frame, 1);
 	snprintf(path, sizeof path, "%s/x.so", tmp);
 	assert_int_equal(truncate(path, 4096), 0);
-	assert_true(resolver_settle(p.r, 5000));
+	assert_true(resolver_settle(p.r, 60000));
 	assert_non_null(tables_loc(p.t, frame));
 	resolver_stop(p.r);
-	assert_true(resolver_join(p.r, 5000));
+	assert_true(resolver_join(p.r, 60000));
 	prog_close(&p);
 }
 

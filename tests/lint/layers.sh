@@ -57,7 +57,8 @@ only() {
 quiet() {
 	local wrong
 	wrong=$(find src ui -name '*.c' ! -path 'src/app/*' ! -path src/main.c ! -path 'src/agent/*' |
-		xargs grep -nE '(^|[^_[:alnum:]])(printf|puts|putchar|vprintf|perror|exit|abort|err|errx|warn|warnx) ?\(|std(out|err)[,)]' |
+		grep -v '^src/symbol/dlang.c$' | # stands in for libiberty's xrealloc, which may not fail
+		xargs grep -nE '(^|[^_[:alnum:].>])(printf|puts|putchar|vprintf|perror|exit|abort|err|errx|warn|warnx) ?\(|std(out|err)[,)]' |
 		grep -vE ':[[:space:]]*(\*|/\*|//)') || true
 	[ -z "$wrong" ] || { echo "$wrong"; return 1; }
 }
@@ -71,7 +72,7 @@ check "libpfm4 stays in event/" only 'perfmon/.*' 'src/event/'
 check "capstone stays in symbol/disasm.c" only 'capstone.*' 'src/symbol/disasm\.c'
 check "perf_event.h stays in event/, sample/, codec/" only 'linux/perf_event\.h' 'src/(event|sample|codec)/'
 check "protobuf-c stays in codec/ and export/" only 'protobuf-c.*' 'src/(codec|export)/'
-check "yajl stays in codec/" only 'yajl.*' 'src/codec/'
+check "yajl stays in codec/ and import/" only 'yajl.*' 'src/(codec|import)/'
 check "inih stays in app/" only 'ini\.h' 'src/app/'
 check "only main.c and app/ print or exit" quiet
 done_testing

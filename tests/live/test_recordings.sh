@@ -1,0 +1,128 @@
+#!/bin/bash
+# Recordings: rebuilt stacks against a single-stepped program that counts its own calls; bounded memory; every number
+# kept from file to file; the same totals as perf has on its own recording.
+. tests/live/live.sh
+
+# column FILE NAME-OF-ROW TITLE: a cell of an analysis CSV whose first column is plain.
+column() {
+	awk -F, -v row="$2" -v title="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == title) c = i }
+		$1 == row { print $c }' "$1"
+}
+
+steps() { # ROUNDS
+	"$PROGRAMS/steptrace" "$1" >"$dir/steps.txt" 2>"$dir/steps.truth"
+}
+
+analyse() { # PATTERN OUT ARG...
+	local pattern=$1 out=$2
+	shift 2
+	timeout 120 "$ALTPTTOP" --batch --pattern "$pattern" -o "$dir/$out" "$@" >"$dir/$out.report" 2>"$dir/$out.messages"
+}
+
+calls_equal() {
+	analyse cache cache.csv --ghz 1 --ipc-trending "$dir/trend.csv" --chrometracing "$dir/stacks.json" "$dir/steps.txt" || return
+	local name n counted=0
+	while read -r _ name n; do
+		[ "$(column "$dir/cache.csv" "$name" count)" = "$n" ] || { echo "$name: $(column "$dir/cache.csv" "$name" count) for $n"; return 1; }
+		counted=$((counted + 1))
+	done < <(grep '^calls ' "$dir/steps.truth")
+	! grep -q 'made no sense' "$dir/cache.csv.report" && [ "$counted" -ge 9 ]
+}
+
+instructions_equal() { # all that belongs to somebody is all there is
+	local all
+	all=$(awk '$1 == "instructions" { print $2 }' "$dir/steps.truth")
+	awk -F, -v all="$all" 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "self_inst") s = i; if ($i == "count") n = i } }
+		NR > 1 { sum += $s * $n } END { print sum, all; exit sum < all - 0.5 || sum > all + 0.5 }' "$dir/cache.csv"
+}
+
+paths_hold() { # the tail call took its caller's place; the deepest path was taken once a round
+	grep -q '^"traced->tail_to->leaf",2,.*,3$' "$dir/trend.csv" && ! grep -q 'tail_from->tail_to' "$dir/trend.csv" &&
+		[ "$(grep -c '^"traced\(->deep\)\{13\}->leaf",14,' "$dir/trend.csv")" = 1 ]
+}
+
+spans_equal() { # what was written as a Chrome trace is read as one
+	analyse duration spans.csv "$dir/stacks.json" || return
+	[ "$(column "$dir/spans.csv" fib count)" = "$(awk '$2 == "fib" { print $3 }' "$dir/steps.truth")" ] &&
+		[ "$(column "$dir/spans.csv" deep count)" = "$(awk '$2 == "deep" { print $3 }' "$dir/steps.truth")" ]
+}
+
+edges_sum() { # every instruction lies on one edge
+	local all
+	analyse edge edge.csv "$dir/steps.txt" || return
+	all=$(awk '$1 == "instructions" { print $2 }' "$dir/steps.truth")
+	awk -F, -v all="$all" 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "count") n = i; if ($i == "avg_inst") a = i } }
+		NR > 1 { sum += $n * $a } END { print sum, all; exit sum < all - 0.5 || sum > all + 0.5 }' "$dir/edge.csv"
+}
+
+bounded() { # a trace of 150 MB within 700 MB of address space, through a pipe
+	local i
+	(ulimit -v 700000
+	for ((i = 0; i < 180; i++)); do cat "$dir/steps.txt"; done |
+		timeout 120 "$ALTPTTOP" --batch --pattern cache -o "$dir/big.csv" - >"$dir/big.report" 2>"$dir/big.messages") ||
+		{ cat "$dir/big.messages"; return 1; }
+	local n
+	n=$(awk '$2 == "fib" { print $3 }' "$dir/steps.truth")
+	[ "$(column "$dir/big.csv" fib count)" = $((n * 180)) ]
+}
+
+rows() { # FILE: functions with their sample counts, sorted
+	awk 'match($0, / \[[.k]\] /) && $6 ~ /^[0-9]+$/ { print $5, $6, substr($0, RSTART + RLENGTH) }' "$1" | LC_ALL=C sort
+}
+
+round_trip() { # FORMAT: live → file → file, the same numbers
+	timeout 60 "$ALTPTTOP" --batch -o "$dir/again.$1" "$dir/first.$1" >"$dir/again.report" 2>"$dir/again.messages" || return
+	timeout 60 "$ALTPTTOP" --batch "$dir/again.$1" >"$dir/third.report" 2>>"$dir/again.messages" || return
+	rows "$dir/again.report" >"$dir/ours"
+	rows "$dir/third.report" >"$dir/theirs"
+	[ -s "$dir/ours" ] && diff "$dir/ours" "$dir/theirs"
+}
+
+first_file() { # the live run that the round trips start from
+	start shares 20
+	timeout 60 "$ALTPTTOP" --batch --duration 2 -o "$dir/first.pb.gz" -p "$target" \
+		>"$dir/first.report" 2>"$dir/first.messages"
+	local rc=$?
+	stop
+	return $rc
+}
+
+same_as_live() { # the report of the file says what the live report said
+	timeout 60 "$ALTPTTOP" --batch "$dir/first.pb.gz" >"$dir/file.report" 2>"$dir/file.messages" || return
+	rows "$dir/first.report" >"$dir/ours"
+	rows "$dir/file.report" >"$dir/theirs"
+	[ -s "$dir/ours" ] && diff "$dir/ours" "$dir/theirs"
+}
+
+perf_agrees() { # SELF samples of a recording made by perf: ours, and perf's own sum
+	perf record -q -F 499 -e cpu-clock:u -o "$dir/perf.data" "$PROGRAMS/shares" 2 >/dev/null 2>&1 || return
+	perf report -i "$dir/perf.data" --stdio --no-children -F sample,sym -q 2>/dev/null |
+		awk '$2 == "[.]" && NF >= 3 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/theirs"
+	timeout 60 "$ALTPTTOP" --batch "$dir/perf.data" >"$dir/perf.report" 2>"$dir/perf.messages" || return
+	rows "$dir/perf.report" | awk '$1 > 0 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/ours"
+	# addresses that both name
+	grep -v '0x' "$dir/theirs" | grep -vxFf "$dir/ours" | grep -v 'plt' >"$dir/differ"
+	cat "$dir/differ"
+	[ -s "$dir/ours" ] && [ ! -s "$dir/differ" ]
+}
+
+if [ "$(uname -m)" = x86_64 ]; then
+	check "a single-stepped program is recorded" steps 3
+	check "rebuilt calls are the calls that were made" calls_equal
+	check "every instruction belongs to one function" instructions_equal
+	check "paths through tail calls and recursion are right" paths_hold
+	check "rebuilt stacks written as a Chrome trace read back" spans_equal
+	check "every instruction lies on one edge" edges_sum
+	check "a long trace is read in bounded memory, from a pipe" bounded
+else
+	skip "traces of a single-stepped program" "the program knows x86-64 instructions only"
+fi
+check "a live run is saved" first_file
+check "a pprof file says what the live report said" same_as_live
+check "pprof to pprof keeps every number" round_trip pb.gz
+if perf --version >/dev/null 2>&1; then
+	check "a perf.data file has the totals that perf itself finds" perf_agrees
+else
+	skip "a perf.data file has the totals that perf itself finds" "perf is not installed"
+fi
+done_testing

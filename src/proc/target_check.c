@@ -194,8 +194,8 @@ static int refuse_trace(pid_t pid, int no, struct err *err)
 					      : "");
 	if (someone_elses(pid, &uid) && !permit.cap_sys_ptrace) {
 		user_name(uid, user, sizeof user);
-		return err_set(err, no, "process %s belongs to %s: run as %s or as root", label,
-			       user, user);
+		return err_set(err, no, "process %s belongs to %s: run as %s%s", label, user,
+			       uid ? user : "root", uid ? " or as root" : "");
 	}
 	if (permit.ptrace_scope > 0 && !permit.cap_sys_ptrace)
 		return err_set(

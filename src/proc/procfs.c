@@ -89,18 +89,20 @@ int proc_stat_parse(const char *text, struct proc_stat *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	struct proc_stat s = {0};
+	uint64_t major;
 	int n;
 
 	/* The name may hold anything, ") R 1" too: only the last parenthesis ends it. */
 	if (!open || !close || close < open)
 		return -EBADMSG;
 	n = sscanf(close + 1,
-		   " %c %d %*d %*d %*d %*d %" SCNu64 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-		   " %*d %*d %*d %*d %" SCNu32 " %*d %" SCNu64,
-		   &s.state, &s.ppid, &s.flags, &s.user_ticks, &s.system_ticks, &s.threads,
-		   &s.start_ticks);
-	if (n != 7)
+		   " %c %d %*d %*d %*d %*d %" SCNu64 " %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
+		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %*d %*d %" SCNu32 " %*d %" SCNu64,
+		   &s.state, &s.ppid, &s.flags, &s.faults, &major, &s.user_ticks, &s.system_ticks,
+		   &s.children_user_ticks, &s.children_system_ticks, &s.threads, &s.start_ticks);
+	if (n != 11)
 		return -EBADMSG;
+	s.faults += major;
 	copy_comm(s.comm, sizeof s.comm, open + 1, close);
 	s.cpu = (uint32_t)strtoul(nth_field(close + 1, 39 - 2), NULL, 10);
 	s.start_stack = strtoull(nth_field(close + 1, 28 - 2), NULL, 10);

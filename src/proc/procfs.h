@@ -22,8 +22,10 @@ struct proc_stat {
 	char comm[32]; /* as the thread calls itself: unescaped, cut */
 	char state;
 	pid_t ppid;
-	uint64_t flags; /* PF_* of the kernel */
+	uint64_t flags;  /* PF_* of the kernel */
+	uint64_t faults; /* page faults so far, minor and major */
 	uint64_t user_ticks, system_ticks;
+	uint64_t children_user_ticks, children_system_ticks; /* of children it waited for */
 	uint64_t start_ticks;
 	uint32_t threads;
 	uint32_t cpu;         /* last run on */

@@ -48,7 +48,7 @@ static struct entry *entry_find(struct tasks *t, pid_t tid)
 	return map64_get(&t->by_tid, (uint64_t)tid, &i) ? &t->entries.data[i] : NULL;
 }
 
-static struct process *process_find(struct tasks *t, pid_t pid)
+struct process *process_find(struct tasks *t, pid_t pid)
 {
 	uint32_t i;
 
@@ -89,7 +89,13 @@ static void entry_drop(struct tasks *t, size_t i)
 
 static struct process *process_add(struct tasks *t, pid_t pid, const struct proc_stat *st)
 {
-	struct process p = {.pid = pid, .start_ticks = st->start_ticks, .state = st->state};
+	struct process p = {
+		.pid = pid, .ppid = st->ppid, .start_ticks = st->start_ticks, .state = st->state};
+
+	if (t->sole_witness)
+		witness_read(&p, st);
+	if (!t->serial || t->scope) /* what its children used before is not for us to tell */
+		p.known_ns = p.children_ns;
 
 	if (vec_push(&t->processes, p))
 		return NULL;
@@ -107,7 +113,7 @@ static void drop_gone_processes(struct tasks *t)
 	for (size_t i = 0; i < t->processes.len;) {
 		struct process *p = &t->processes.data[i];
 
-		if (!p->gone || p->ntasks) {
+		if (!p->gone || p->ntasks || p->last_due) {
 			i++;
 			continue;
 		}
@@ -173,10 +179,8 @@ static void scan_threads(struct tasks *t, uint32_t process, const struct tasks_o
 	pid_t *ids;
 	size_t n;
 
-	if (list_stable(pid, &ids, &n)) {
-		t->processes.data[process].gone = true;
+	if (list_stable(pid, &ids, &n)) /* the next scan finds it gone */
 		return;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e;
 
@@ -324,11 +328,19 @@ static void check_processes(struct tasks *t)
 		struct process *p = &t->processes.data[i];
 		struct proc_stat st;
 
-		if (proc_stat_read(p->pid, 0, &st) || st.start_ticks != p->start_ticks)
+		if (p->gone)
+			continue;
+		if (proc_stat_read(p->pid, 0, &st) || st.start_ticks != p->start_ticks) {
 			p->gone = true;
-		else
-			p->state = st.state;
+			p->last_due = t->sole_witness;
+			continue;
+		}
+		p->state = st.state;
+		if (t->sole_witness)
+			witness_read(p, &st);
 	}
+	if (t->sole_witness)
+		witness_settle(t);
 }
 
 /* Did any thread of the system begin since the last call? /proc/loadavg ends in the last number

@@ -33,6 +33,15 @@ struct tasks_ops {
 struct tasks *tasks_new(const struct target *target, bool children, struct err *err);
 void tasks_free(struct tasks *t);
 
+/*
+ * There are no records: what tasks sees is all there is. Then the account of a process goes on to
+ * its last moment as far as tasks_touch saw it (a last one with state 'X' comes when it is gone),
+ * and includes children that ended before a scan found them. Before the first scan.
+ */
+void tasks_sole_witness(struct tasks *t);
+/* Cheap, to be called often: how much CPU time a few processes have used by now. */
+void tasks_touch(struct tasks *t);
+
 /* Read /proc/PID/task until two readings agree (at most 8 times); report differences to the last
  * scan. */
 int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx);

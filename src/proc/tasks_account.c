@@ -29,6 +29,15 @@ static void split_time(uint64_t cpu_ns, uint64_t user_ticks, uint64_t system_tic
 		*system_ns = cpu_ns - user;
 }
 
+static void deliver(struct process *p, struct raw_account *a, uint64_t user_ticks,
+		    uint64_t system_ticks, const struct sink *sink)
+{
+	split_time(a->cpu_ns, user_ticks, system_ticks, &p->user_ns, &p->system_ns);
+	a->user_ns = p->user_ns;
+	a->system_ns = p->system_ns;
+	sink->ops->account(sink->ctx, a);
+}
+
 static void account_process(struct process *p, const struct sink *sink)
 {
 	struct raw_account a = {.time_ns = clock_mono_ns(), .pid = p->pid};
@@ -38,10 +47,23 @@ static void account_process(struct process *p, const struct sink *sink)
 	    proc_cpu_process(p->pid, &a.cpu_ns))
 		return;
 	p->state = a.state = st.state;
-	split_time(a.cpu_ns, st.user_ticks, st.system_ticks, &p->user_ns, &p->system_ns);
-	a.user_ns = p->user_ns;
-	a.system_ns = p->system_ns;
-	sink->ops->account(sink->ctx, &a);
+	deliver(p, &a, st.user_ticks, st.system_ticks, sink);
+}
+
+/* The same with the children that nobody saw, and once more when it is gone. */
+static void account_witnessed(struct process *p, const struct sink *sink)
+{
+	struct raw_account a = {.time_ns = clock_mono_ns(), .pid = p->pid, .state = p->state};
+
+	if (p->gone && !p->last_due)
+		return;
+	if (p->gone)
+		a.state = 'X';
+	else
+		proc_cpu_process(p->pid, &p->cpu_ns);
+	p->last_due = false;
+	a.cpu_ns = p->cpu_ns + p->extra_ns;
+	deliver(p, &a, p->user_ticks, p->system_ticks, sink);
 }
 
 static void account_thread(struct entry *e, const struct sink *sink)
@@ -94,7 +116,8 @@ void tasks_account(struct tasks *t, const struct sink *sink, uint64_t budget_ns)
 	uint64_t start = clock_mono_ns(), busy_until = start + budget_ns / 4 * 3;
 
 	for (size_t i = 0; i < t->processes.len; i++)
-		account_process(&t->processes.data[i], sink);
+		(t->sole_witness ? account_witnessed : account_process)(&t->processes.data[i],
+									sink);
 	order_busy(t);
 	for (size_t i = 0; i < t->order.len && clock_mono_ns() < busy_until; i++)
 		account_thread(&t->entries.data[t->order.data[i]], sink);

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "proc/procfs.h"
 #include "proc/tasks.h"
 
 struct entry {
@@ -22,18 +23,25 @@ struct entry {
 };
 
 struct process {
-	pid_t pid;
+	pid_t pid, ppid;
 	uint64_t start_ticks;
 	uint64_t user_ns, system_ns; /* as last reported: they never go back */
+	/* For the sole witness. */
+	uint64_t cpu_ns;      /* of its own threads, as last read */
+	uint64_t children_ns; /* of children it waited for, as the kernel adds it up */
+	uint64_t known_ns;    /* what of that was accounted to them, or was before us */
+	uint64_t extra_ns;    /* the rest: children that nobody saw; never shrinks */
+	uint64_t user_ticks, system_ticks; /* all that together */
 	uint32_t ntasks;
 	uint32_t seen; /* scope: serial of the list that last held it */
 	char state;    /* of its leader */
 	bool gone;
+	bool last_due; /* its last account is still to be delivered */
 };
 
 struct tasks {
 	const struct target *target;
-	bool children;
+	bool children, sole_witness;
 	bool listed_only;    /* -t: only the threads the target names */
 	struct scope *scope; /* -a, -u, -G: new processes may come any time; else NULL */
 	struct {
@@ -56,5 +64,10 @@ struct tasks {
 
 /* Read stat into @e->t (not its CPU time from schedstat). -ESRCH: gone, or another thread now. */
 int entry_refresh(struct entry *e);
+
+struct process *process_find(struct tasks *t, pid_t pid);
+/* Sole witness: read what it used; find who is gone; add up. In this order, in a scan. */
+void witness_read(struct process *p, const struct proc_stat *st);
+void witness_settle(struct tasks *t);
 
 #endif

@@ -161,6 +161,8 @@ static int timer_open(const struct target *target, const struct source_config *c
 		detect(ts);
 		ts->tasks = tasks_new(target, true, err);
 		rc = ts->tasks ? 0 : err && err->no ? -err->no : -ESRCH;
+		if (!rc)
+			tasks_sole_witness(ts->tasks);
 	}
 	if (rc) {
 		timer_close((struct source *)(void *)ts);

@@ -192,15 +192,14 @@ static bool keep_house(struct timer_source *ts)
 	return true;
 }
 
-static void leave(struct timer_source *ts, bool alive)
+static void leave(struct timer_source *ts)
 {
 	uint64_t until = clock_mono_ns() + LEAVE_NS;
 
 	/* Let go of who was asked to stop; this thread's end does it for those that did not yet. */
 	timer_breaker_arm(ts, until);
 	timer_await(ts, until);
-	if (alive)
-		tasks_account(ts->tasks, ts->sink, LEAVE_NS);
+	tasks_account(ts->tasks, ts->sink, LEAVE_NS);
 	timer_second(ts, clock_mono_ns());
 }
 
@@ -242,13 +241,14 @@ int timer_loop(struct timer_source *ts, struct err *err)
 		if (!alive)
 			break;
 		tick(ts);
+		tasks_touch(ts->tasks);
 		next_deadline(ts);
 		if (ts->pending)
 			timer_breaker_arm(ts, ts->deadline_ns);
 		timer_await(ts, ts->deadline_ns);
 		sleep_until(ts, ts->deadline_ns);
 	}
-	leave(ts, alive);
+	leave(ts);
 	if (alive)
 		return 0;
 	atomic_store_explicit(&ts->status.finished, true, memory_order_relaxed);

@@ -77,6 +77,15 @@ static void *burner(void *arg)
 	return NULL;
 }
 
+static void work(void)
+{
+	uint64_t until = clock_process_cpu_ns() + 60000000;
+
+	while (clock_process_cpu_ns() < until)
+		;
+	_exit(0);
+}
+
 static void child_main(int in, int out)
 {
 	pthread_t thread = 0;
@@ -100,6 +109,16 @@ static void child_main(int in, int out)
 				for (;;)
 					pause();
 			break;
+		case 'w': /* a child that works and is waited for */
+			if (fork() == 0)
+				work();
+			wait(NULL);
+			break;
+		case 'W': /* the same, waited for by 'c' */
+			if (fork() == 0)
+				work();
+			break;
+		case 'c': wait(NULL); break;
 		case 'e': execl("/bin/cat", "cat", (char *)NULL); break;
 		default: break;
 		}
@@ -411,6 +430,97 @@ static void accounts_match_the_kernel(void **state)
 	tasks_free(t);
 }
 
+static uint64_t told_ns(struct tasks *t)
+{
+	struct accounts s = {0};
+	struct sink sink = {&account_ops, &s};
+
+	tasks_scan(t, &ops, &(struct seen){0});
+	tasks_account(t, &sink, 10000000);
+	return s.process.cpu_ns;
+}
+
+static void children_that_nobody_saw(void **state)
+{
+	struct child c = start();
+	struct target target;
+	struct tasks *t;
+	uint64_t before, after;
+
+	(void)state;
+	tell(&c, "w"); /* before we watch: not ours */
+	t = watch(&c.pid, &target, true);
+	tasks_sole_witness(t);
+	before = told_ns(t);
+	assert_true(before < 40000000);
+	tell(&c, "ww");
+	after = told_ns(t);
+	print_message("two children of 60 ms: %.1f ms\n", (double)(after - before) / 1e6);
+	assert_true(after - before > 100000000 && after - before < 160000000);
+	finish(&c);
+	tasks_free(t);
+}
+
+static void children_that_were_seen_count_once(void **state)
+{
+	struct child c = start();
+	struct target target;
+	struct tasks *t = watch(&c.pid, &target, true);
+	struct accounts s = {0};
+	struct sink sink = {&account_ops, &s};
+	uint64_t before;
+
+	(void)state;
+	tasks_sole_witness(t);
+	before = told_ns(t);
+	tell(&c, "W");
+	for (int i = 0; i < 2000 && tasks_count(t) < 2; i++)
+		tasks_scan(t, &ops, &(struct seen){0});
+	assert_int_equal(tasks_count(t), 2);
+	for (int i = 0; i < 2000 && s.process.state != 'X' && s.process.state != 'Z'; i++) {
+		usleep(1000);
+		tasks_touch(t);
+		tasks_scan(t, &ops, &(struct seen){0});
+		tasks_account(t, &sink, 1000000); /* the child comes last */
+	}
+	assert_true(s.process.cpu_ns > 40000000);
+	tell(&c, "c");
+	tasks_scan(t, &ops, &(struct seen){0});
+	tasks_account(t, &sink, 1000000);
+	assert_true(told_ns(t) - before < 30000000);
+	finish(&c);
+	tasks_free(t);
+}
+
+static void the_last_account(void **state)
+{
+	struct child c = start();
+	struct target target;
+	struct tasks *t = watch(&c.pid, &target, true);
+	struct accounts s = {0};
+	struct sink sink = {&account_ops, &s};
+	uint64_t last;
+
+	(void)state;
+	tasks_sole_witness(t);
+	tell(&c, "b");
+	tasks_scan(t, &ops, &(struct seen){0});
+	tasks_account(t, &sink, 1000000);
+	usleep(100000);
+	tasks_touch(t);
+	last = s.process.cpu_ns;
+	finish(&c);
+	tasks_scan(t, &ops, &(struct seen){0});
+	tasks_account(t, &sink, 1000000);
+	assert_int_equal(s.process.state, 'X');
+	assert_true(s.process.cpu_ns > last);
+	s = (struct accounts){0};
+	tasks_account(t, &sink, 1000000);
+	assert_int_equal(s.processes, 0); /* told once */
+	assert_false(tasks_alive(t));
+	tasks_free(t);
+}
+
 static void *many_main(void *arg)
 {
 	(void)arg;
@@ -484,6 +594,9 @@ int main(void)
 		cmocka_unit_test(single_threads),
 		cmocka_unit_test(notes_spare_a_scan),
 		cmocka_unit_test(accounts_match_the_kernel),
+		cmocka_unit_test(children_that_nobody_saw),
+		cmocka_unit_test(children_that_were_seen_count_once),
+		cmocka_unit_test(the_last_account),
 		cmocka_unit_test(two_thousand_threads_within_budget),
 	};
 

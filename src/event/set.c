@@ -1,0 +1,311 @@
+/*
+ * set: parses set files, finds them, and tries what they ask for. Any thread.
+ */
+#include "event/set.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "event/catalogue.h"
+#include "event/pfm.h"
+#include "event/sysfs.h"
+
+#define FILE_MOST 65536
+
+struct reader {
+	struct event_set *set;
+	uint8_t group;
+	int line;
+	struct err *err;
+};
+
+static int wrong(struct reader *r, const char *what)
+{
+	return err_set(r->err, EINVAL, "event set %s, line %d: %s", r->set->name, r->line, what);
+}
+
+/* A text that fits, or a sentence. */
+static int take(struct reader *r, char *to, size_t size, const char *text)
+{
+	if (strlen(text) >= size)
+		return wrong(r, "too long");
+	snprintf(to, size, "%s", text);
+	return 0;
+}
+
+static char *trim(char *s)
+{
+	char *end = s + strlen(s);
+
+	while (end > s && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	while (isspace((unsigned char)*s))
+		s++;
+	return s;
+}
+
+static int find_alias(void *ctx, const char *name, int len)
+{
+	const struct event_set *s = ctx;
+
+	for (uint32_t i = 0; i < s->nevents; i++)
+		if (strncmp(s->events[i].alias, name, (size_t)len) == 0 && !s->events[i].alias[len])
+			return (int)i;
+	return -1;
+}
+
+static int read_event(struct reader *r, char *value)
+{
+	char *equals = strstr(value, " = ");
+	struct set_event *e = &r->set->events[r->set->nevents];
+	int rc;
+
+	if (!equals)
+		return wrong(r, "an event is written NAME = EVENT");
+	if (r->set->nevents == SET_EVENTS)
+		return wrong(r, "too many events");
+	*equals = '\0';
+	rc = take(r, e->alias, sizeof e->alias, trim(value));
+	if (!rc)
+		rc = take(r, e->name, sizeof e->name, trim(equals + 3));
+	if (rc)
+		return rc;
+	if (find_alias(r->set, e->alias, (int)strlen(e->alias)) >= 0)
+		return wrong(r, "that name is taken");
+	e->group = r->group;
+	r->set->nevents++;
+	return 0;
+}
+
+static int read_metric(struct reader *r, char *value)
+{
+	char *equals = strstr(value, " = ");
+	struct set_metric *m = &r->set->metrics[r->set->nmetrics];
+	struct err why = {0};
+	int rc;
+
+	if (!equals)
+		return wrong(r, "a metric is written NAME = FORMULA");
+	if (r->set->nmetrics == METRIC_MAX)
+		return wrong(r, "too many metrics");
+	*equals = '\0';
+	rc = take(r, m->name, sizeof m->name, trim(value));
+	if (rc)
+		return rc;
+	if (formula_parse(trim(equals + 3), find_alias, r->set, &m->formula, &why))
+		return wrong(r, why.msg);
+	m->decimals = 2;
+	r->set->nmetrics++;
+	return 0;
+}
+
+static int read_threshold(struct reader *r, struct set_metric *m, char *value, bool good)
+{
+	char *end;
+	double limit;
+
+	if (*value != '<' && *value != '>')
+		return wrong(r, "a threshold is written > NUMBER or < NUMBER");
+	limit = strtod(value + 1, &end);
+	if (*trim(end) || !isfinite(limit))
+		return wrong(r, "not a number");
+	m->high_is_good = (*value == '>') == good;
+	*(good ? &m->good : &m->bad) = limit;
+	*(good ? &m->has_good : &m->has_bad) = true;
+	return 0;
+}
+
+static int read_of_metric(struct reader *r, const char *key, char *value)
+{
+	struct set_metric *m;
+
+	if (!r->set->nmetrics)
+		return wrong(r, "unknown word, or no metric before it");
+	m = &r->set->metrics[r->set->nmetrics - 1];
+	if (strcmp(key, "unit") == 0)
+		return take(r, m->unit, sizeof m->unit, value);
+	if (strcmp(key, "meaning") == 0)
+		return take(r, m->meaning, sizeof m->meaning, value);
+	if (strcmp(key, "next") == 0)
+		return take(r, m->next, sizeof m->next, value);
+	if (strcmp(key, "good") == 0 || strcmp(key, "bad") == 0)
+		return read_threshold(r, m, value, *key == 'g');
+	if (strcmp(key, "decimals") == 0 && value[0] >= '0' && value[0] <= '6' && !value[1]) {
+		m->decimals = (uint8_t)(value[0] - '0');
+		return 0;
+	}
+	return wrong(r, "unknown word or value");
+}
+
+static int read_line(struct reader *r, char *line)
+{
+	char *value;
+
+	line = trim(line);
+	if (!*line || *line == '#')
+		return 0;
+	value = line + strcspn(line, " \t");
+	if (*value)
+		*value++ = '\0';
+	value = trim(value);
+	if (strcmp(line, "about") == 0)
+		return take(r, r->set->about, sizeof r->set->about, value);
+	if (strcmp(line, "cpu") == 0)
+		return take(r, r->set->cpus, sizeof r->set->cpus, value);
+	if (strcmp(line, "event") == 0)
+		return read_event(r, value);
+	if (strcmp(line, "metric") == 0)
+		return read_metric(r, value);
+	if (strcmp(line, "group") == 0) {
+		r->group++;
+		return 0;
+	}
+	return read_of_metric(r, line, value);
+}
+
+int event_set_parse(const char *name, const char *text, struct event_set *ret, struct err *err)
+{
+	struct reader r = {.set = ret, .err = err};
+	char *copy = strdup(text), *line, *rest = copy;
+	int rc = 0;
+
+	*ret = (struct event_set){0};
+	snprintf(ret->name, sizeof ret->name, "%.31s", name);
+	if (!copy)
+		return err_set(err, ENOMEM, "no memory");
+	while (!rc && (line = strsep(&rest, "\n"))) {
+		r.line++;
+		rc = read_line(&r, line);
+	}
+	free(copy);
+	if (!rc && !ret->nevents)
+		rc = wrong(&r, "it names no event");
+	return rc;
+}
+
+int event_set_read(const char *path, struct event_set *ret, struct err *err)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	char *text = malloc(FILE_MOST), name[32];
+	ssize_t n = text ? sysfs_read(path, text, FILE_MOST) : -1;
+	int rc;
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+	rc = n < 0 ? err_set(err, errno, "%s cannot be read: %s", path, strerror(errno))
+		   : event_set_parse(name, text, ret, err);
+	free(text);
+	return rc;
+}
+
+static bool fits_cpu(const struct event_set *s)
+{
+	char list[sizeof s->cpus], *rest = list, *glob;
+	const char *core = pfm_core();
+
+	if (!s->cpus[0])
+		return true;
+	snprintf(list, sizeof list, "%s", s->cpus);
+	while (core && (glob = strsep(&rest, " ")))
+		if (*glob && fnmatch(glob, core, 0) == 0)
+			return true;
+	return false;
+}
+
+enum value_state event_set_try(const struct event_set *s, struct err *err)
+{
+	const char *core = pfm_core();
+
+	if (!fits_cpu(s)) {
+		err_set(err, ENODEV, "it is for %s, and this CPU is %s", s->cpus,
+			core ? core : "not in libpfm4's tables");
+		return VALUE_UNSUPPORTED;
+	}
+	for (uint32_t i = 0; i < s->nevents; i++) {
+		enum value_state state = catalogue_try(s->events[i].name, err);
+
+		if (state != VALUE_OK)
+			return state;
+	}
+	return VALUE_OK;
+}
+
+struct sets {
+	VEC(struct event_set)
+};
+
+static int is_set(const struct dirent *d)
+{
+	const char *dot = strrchr(d->d_name, '.');
+
+	return dot && dot != d->d_name && strcmp(dot, ".set") == 0;
+}
+
+/* Add the sets of a directory; equal names are replaced. True: there was such a directory. */
+static bool load_dir(struct sets *sets, const char *dir, void (*bad)(void *, const char *),
+		     void *ctx)
+{
+	struct dirent **files;
+	int n = scandir(dir, &files, is_set, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		struct event_set s;
+		struct err err = {0};
+		char path[512];
+		size_t k = 0;
+
+		snprintf(path, sizeof path, "%s/%s", dir, files[i]->d_name);
+		free(files[i]);
+		if (event_set_read(path, &s, &err)) {
+			if (bad)
+				bad(ctx, err.msg);
+			continue;
+		}
+		while (k < sets->len && strcmp(sets->data[k].name, s.name) != 0)
+			k++;
+		if (k < sets->len)
+			sets->data[k] = s;
+		else if (vec_push(sets, s))
+			continue;
+	}
+	if (n >= 0)
+		free(files);
+	return n >= 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct event_set *)a)->name, ((const struct event_set *)b)->name);
+}
+
+int event_sets_load(struct event_set **ret_sets, size_t *ret_n,
+		    void (*bad)(void *ctx, const char *sentence), void *ctx)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char exe[256] = "", dir[512];
+	struct sets sets = {0};
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+
+	/* Uninstalled: beside the sources it was built from. */
+	snprintf(dir, sizeof dir, "%s/src/event/sets", n > 0 ? dirname(exe) : ".");
+	if (!load_dir(&sets, dir, bad, ctx))
+		load_dir(&sets, ALTPTTOP_DATADIR "/events", bad, ctx);
+	if (config && *config)
+		snprintf(dir, sizeof dir, "%s/altpttop/events", config);
+	else
+		snprintf(dir, sizeof dir, "%s/.config/altpttop/events", home ? home : "");
+	load_dir(&sets, dir, bad, ctx);
+	if (sets.len)
+		qsort(sets.data, sets.len, sizeof *sets.data, by_name);
+	*ret_sets = sets.data;
+	*ret_n = sets.len;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * perf_case: runs the perf sampler in a process of its own, on a program that is a function here,
+ * and counts what its sink gets. For test_perf.c.
+ */
+#ifndef ALTPTTOP_PERF_CASE_H
+#define ALTPTTOP_PERF_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "source.h"
+
+#define MS      1000000ULL
+#define S       1000000000ULL
+#define NOBODY  65534
+#define SAY_MAX 8
+
+/* What a case sees. Lives in memory shared with the process that ran it. */
+struct outcome {
+	int probe, open, run;
+	char sentence[512], arrangement[96], said[SAY_MAX][512];
+	unsigned nsaid;
+	bool finished, done;
+	uint64_t samples, weight_ns, kernel, dumped, with_user_chain, with_kernel_chain;
+	uint64_t unordered, longest_gap_ns, strangers;
+	uint64_t forks, comms, exits, mmaps, accounts, processes_ns, exited_ns;
+	uint64_t loss[LOSS_KINDS];
+	uint32_t threads, unwatched_most, events;
+	double target_s; /* CPU time by wait4, children it waited for included */
+	uint64_t last_ns;
+};
+
+struct setting {
+	void (*work)(void); /* the target */
+	uint32_t rate_hz, stack_bytes;
+	enum call_graph call_graph;
+	bool unprivileged, no_perf, no_kernel;
+	rlim_t nofile;
+	bool attach;                                /* open when it already runs */
+	void (*meddle)(struct source *s, int step); /* every 100 ms */
+	double seconds;                             /* 0: until the target ends */
+};
+
+/* Run one case to its end. What it saw is good until the next. */
+const struct outcome *perf_case(const struct setting *set);
+
+#endif

@@ -36,6 +36,7 @@ enum dw_sect {
 
 struct dw_attr {
 	uint16_t name, form;
+	int8_t size; /* of its values, -1 when they vary */
 	int64_t implicit;
 };
 
@@ -116,8 +117,9 @@ struct dw_file {
 	} tables;
 	struct map64 tables_by_key;
 	size_t table_bytes;
-	bool rescued;            /* units whose root names no range were searched */
-	struct dw_file *alt;     /* dwz supplement; owned */
+	uint64_t touched;    /* bytes of the mapping read since the pages were last given back */
+	bool rescued;        /* units whose root names no range were searched */
+	struct dw_file *alt; /* dwz supplement; owned */
 	struct dw_file *package; /* .dwp; owned */
 	struct {
 		VEC(struct dw_file *)
@@ -136,6 +138,8 @@ struct dw_file *dw_open(const struct image *image, bool dwo, struct dw_cache *ca
 int dw_scan(struct dw_file *f);
 void dw_close(struct dw_file *f);
 size_t dw_bytes(const struct dw_file *f); /* without what the cache counts */
+/* @bytes were read: now and then the pages are given back, so that a huge file stays small here. */
+void dw_touched(struct dw_file *f, uint64_t bytes);
 struct dw_unit *dw_unit_at(struct dw_file *f, uint64_t info_offset); /* that holds it; NULL */
 /* Units that may hold @addr, one after the other: *at starts at 0. NULL: no more. */
 struct dw_unit *dw_unit_for(struct dw_file *f, uint64_t addr, size_t *at);

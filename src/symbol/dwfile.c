@@ -7,12 +7,16 @@
  */
 #include <dwarf.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "dw.h"
 
 #define UNITS_MAX    4000000u
-#define NAMES_OFFSET 6   /* behind ".debug" */
-#define UNPACK_RATIO 100 /* debug sections shrink to a third, seldom to a twentieth */
+#define NAMES_OFFSET 6 /* behind ".debug" */
+#define GIVE_BACK    (64u << 20)
+#define LARGE_PAGE   (1u << 20) /* what one touch may map */
+#define UNPACK_RATIO 100        /* debug sections shrink to a third, seldom to a twentieth */
 
 static const char *const names[DW_SECTS] = {
 	[DW_INFO] = ".debug_info",
@@ -135,6 +139,28 @@ static void load_sections(struct dw_file *f)
 	}
 }
 
+/*
+ * Pages of a mapping that were touched count as ours, though the file's cache holds them anyway;
+ * with large pages a few touches map all of a gigabyte. What is needed again comes back by itself.
+ */
+void dw_touched(struct dw_file *f, uint64_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	f->touched += bytes > LARGE_PAGE ? bytes : LARGE_PAGE;
+	if (f->touched < GIVE_BACK)
+		return;
+	f->touched = 0;
+	for (enum dw_sect s = 0; s < DW_SECTS; s++) {
+		uintptr_t from = ((uintptr_t)f->sect[s].bytes + page - 1) & ~(page - 1);
+		uintptr_t to = ((uintptr_t)f->sect[s].bytes + f->sect[s].size) & ~(page - 1);
+
+		/* Only what is mapped from the file: to give back other memory is to lose it. */
+		if (!f->sect[s].owned && f->image->map && to > from)
+			(void)madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+}
+
 /* ---- units ---- */
 
 static bool read_header(struct dw_file *f, struct dw_cur *c, struct dw_unit *u, uint64_t *ret_next)
@@ -188,6 +214,7 @@ static int read_headers(struct dw_file *f)
 		if (wanted(&u) && vec_push(&f->units, u))
 			return -ENOMEM;
 		c = dw_sect_cur(f, DW_INFO, next);
+		dw_touched(f, next - u.offset);
 	}
 	return 0;
 }
@@ -335,6 +362,7 @@ int dw_scan(struct dw_file *f)
 		} else {
 			(void)dw_ranges(u, &d, add_span, &to);
 		}
+		dw_touched(f, u->end - u->offset);
 	}
 	return rc ? rc : sort_spans(f);
 }

@@ -174,11 +174,12 @@ bool dw_die_skip(const struct dw_unit *u, struct dw_cur *c, const struct dw_die 
 		return !c->bad;
 	}
 	for (uint16_t i = 0; i < d->abbrev->nattrs; i++, a++) {
-		int size = dw_form_size(a->form, u);
 		struct dw_val v;
 
-		if (size >= 0)
-			dw_skip(c, (uint64_t)size);
+		if (a->size >= 0)
+			dw_skip(c, (uint64_t)a->size);
+		else if (a->form == DW_FORM_exprloc)
+			dw_skip(c, dw_uleb(c));
 		else
 			dw_form_read(c, u, a->form, a->implicit, &v);
 	}

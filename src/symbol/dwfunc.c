@@ -183,6 +183,7 @@ static void build(struct dw_index *i)
 	if (dw_lines_read(addresses, &i->lines, true) == -EBADMSG)
 		++*u->file->damage;
 	i->built = true;
+	dw_touched(u->file, u->end - u->offset);
 }
 
 struct dw_index *dw_index_get(struct dw_unit *u)

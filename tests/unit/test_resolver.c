@@ -16,7 +16,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "module/open.h"
 #include "symbol/resolver.h"
+#include "symbol/symtab.h"
 
 struct fixture {
 	struct tables *tables;
@@ -221,6 +223,35 @@ static void test_kernel(void **state)
 		assert_string_equal(tables_text(f->tables, func->name), "[kernel]");
 }
 
+/* The vDSO is a program without a file. */
+static void test_vdso(void **state)
+{
+	struct fixture *f = *state;
+	struct module m = {.kind = MODULE_VDSO, .pid = getpid()};
+	struct module_access access = {.live = true};
+	struct image *image = NULL;
+	struct symtab t;
+	uint64_t addr = 0;
+
+	m.path = m.name = tables_str(f->tables, "[vdso]");
+	if (module_image(f->tables, &m, &access, &image, NULL)) {
+		print_message("skipped: no vDSO here\n");
+		skip();
+	}
+	symtab_init(&t);
+	assert_int_equal(symtab_add(&t, image, 0), 0);
+	for (size_t i = 0; i < t.entries.len && !addr; i++)
+		if (t.entries.data[i].size > 8)
+			addr = t.entries.data[i].start + 4;
+	symtab_fini(&t);
+	image_close(image);
+	assert_true(addr);
+
+	frame_id frame = add_frame(f->tables, tables_module(f->tables, &m), addr, 0);
+	resolver_now(f->resolver, frame);
+	assert_non_null(strstr(tables_text(f->tables, func_of(f->tables, frame)->name), "vdso"));
+}
+
 static const struct listing *listing_of(struct fixture *f, void *addr)
 {
 	frame_id frame = frame_of(f->tables, addr, 1);
@@ -301,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_recorded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_listing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_listing_stripped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_listing_asked, setup, teardown),

@@ -12,6 +12,7 @@
 #include "app/crash.h"
 #include "app/demo.h"
 #include "app/launch.h"
+#include "app/listing.h"
 #include "app/options.h"
 #include "app/signals.h"
 
@@ -33,6 +34,8 @@ static int act(struct options *o)
 		else
 			options_completion_bash(stdout);
 		return finish_output();
+	case ACTION_LIST_EVENTS: return list_events(stdout, o->action_arg);
+	case ACTION_LIST_SETS: return list_sets(stdout);
 	case ACTION_DOCTOR: return session_doctor(o);
 	default: return session_run(o, options_batch(o, isatty(STDOUT_FILENO)));
 	}

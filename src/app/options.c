@@ -105,9 +105,9 @@ const struct option_desc option_table[] = {
 	 OPTIONS_ANALYSIS, OPTION_LATER, NULL, AT(trigger), set_text},
 
 	{"list-events", 0, "GLOB", "list the events that can be sampled here", OPTIONS_OTHER,
-	 OPTION_LATER | OPTION_OPTIONAL, NULL, ACTION_LIST_EVENTS, set_action},
-	{"list-sets", 0, NULL, "list the event sets", OPTIONS_OTHER, OPTION_LATER, NULL,
-	 ACTION_LIST_SETS, set_action},
+	 OPTION_OPTIONAL, NULL, ACTION_LIST_EVENTS, set_action},
+	{"list-sets", 0, NULL, "list the event sets", OPTIONS_OTHER, 0, NULL, ACTION_LIST_SETS,
+	 set_action},
 	{"doctor", 0, NULL, "say what works here, what does not, why, and what to type",
 	 OPTIONS_OTHER, 0, NULL, ACTION_DOCTOR, set_action},
 	{"print-completion", 0, "SHELL", "print the completion script of bash or zsh",

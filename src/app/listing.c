@@ -1,0 +1,51 @@
+/*
+ * listing: prints the catalogue of events and the sets of events, and whether they work here.
+ *
+ * The formats are stable: scripts read them. Main thread, no other runs.
+ */
+#include "listing.h"
+
+#include <stdlib.h>
+
+#include "event/catalogue.h"
+#include "event/set.h"
+
+static bool print_event(void *ctx, const struct catalogue_event *e)
+{
+	return fprintf(ctx, "%s\t%s\t%s\n", catalogue_kind_name(e->kind), e->name, e->description) >
+	       0;
+}
+
+static int printed(FILE *out)
+{
+	return fflush(out) || ferror(out) ? 1 : 0;
+}
+
+int list_events(FILE *out, const char *glob)
+{
+	catalogue_each(glob, print_event, out);
+	return printed(out);
+}
+
+static void complain(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "altpttop: %s\n", sentence);
+}
+
+int list_sets(FILE *out)
+{
+	struct event_set *sets;
+	size_t n;
+
+	if (event_sets_load(&sets, &n, complain, NULL))
+		return 1;
+	for (size_t i = 0; i < n; i++) {
+		struct err err = {0};
+		bool ok = event_set_try(&sets[i], &err) == VALUE_OK;
+
+		fprintf(out, "%s\t%s\t%s\n", sets[i].name, ok ? "ok" : err.msg, sets[i].about);
+	}
+	free(sets);
+	return printed(out);
+}

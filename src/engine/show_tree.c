@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "engine/build.h"
 #include "profile/pathtree.h"
 
@@ -19,8 +20,9 @@ enum { MATCHES_BELOW = 1 << 0, MATCHES_ABOVE = 1 << 1 };
 struct tree_show {
 	struct build *b;
 	struct pathtree tree;
-	uint8_t *matches; /* by flat node, NULL: no filter */
-	bool full;        /* as many rows as allowed */
+	uint8_t *matches;   /* by flat node, NULL: no filter */
+	bool full;          /* as many rows as allowed */
+	struct strbuf text; /* of a chain in the making */
 };
 
 /* Does any function of the node's chain match? Answers are kept by function. */
@@ -111,18 +113,24 @@ static uint32_t chain_end(struct tree_show *s, uint32_t node, uint32_t *path, ui
 static const char *chain_text(struct tree_show *s, const uint32_t *path, uint32_t n, bool whole)
 {
 	struct build *b = s->b;
-	const char *arrow = b->q->flags & QUERY_BOTTOM_UP ? "◂" : "▸", *text = "";
+	const char *arrow = b->q->flags & QUERY_BOTTOM_UP ? " ◂ " : " ▸ ";
+
+	strbuf_reset(&s->text);
 	for (uint32_t i = 0; i < n; i++) {
 		struct fid_text x;
+		if (i)
+			strbuf_puts(&s->text, arrow);
 		if (!whole && n > CHAIN_SHOWN && i == 2) {
-			text = build_text(b, "%s %s …", text, arrow);
+			strbuf_puts(&s->text, "…");
 			i = n - 2;
+			continue;
 		}
 		fid_text(b, s->tree.nodes.data[path[i]].fid, &x);
-		const char *name = whole ? x.full : x.name;
-		text = i ? build_text(b, "%s %s %s", text, arrow, name) : name;
+		strbuf_puts(&s->text, whole ? x.full : x.name);
 	}
-	return text;
+	const char *text = arena_strdup(&b->box->arena, s->text.buf ? s->text.buf : "");
+	b->failed |= !text || s->text.failed;
+	return text ? text : "";
 }
 
 /*
@@ -277,6 +285,7 @@ static void emit_more(struct tree_show *s)
 void show_tree(struct build *b)
 {
 	struct tree_show s = {.b = b};
+	strbuf_init(&s.text);
 	bool up = b->q->flags & QUERY_BOTTOM_UP;
 	fid_t focus = up && b->q->focus.kind && b->q->focus.kind != ROW_MODULE &&
 				      b->q->focus.kind != ROW_GROUP
@@ -296,5 +305,6 @@ void show_tree(struct build *b)
 	}
 	b->failed |= s.tree.failed;
 	free(s.matches);
+	strbuf_fini(&s.text);
 	pathtree_fini(&s.tree);
 }

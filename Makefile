@@ -160,6 +160,7 @@ bench:
 	@$(MAKE) --no-print-directory $(BIN) programs bench-built
 	@O=$(O) tests/bench/run
 	@O=$(O) CC="$(CC)" tests/bench/symbols
+	@$(O)/tests/bench/fold
 
 deps:
 	@.ci/deps build check

@@ -146,7 +146,6 @@ void program_free(struct program *p)
 		return;
 	dw_close(p->dw);
 	symtab_fini(&p->symtab);
-	free(p->by_name);
 	free(p->fetched);
 	for (size_t i = 0; i < p->dwos.len; i++)
 		image_close(p->dwos.data[i]);
@@ -164,7 +163,7 @@ size_t program_bytes(const struct program *p)
 		bytes += p->dwos.data[i]->size;
 	if (p->image[IMAGE_MINI])
 		bytes += p->image[IMAGE_MINI]->size;
-	return bytes + (p->by_name ? p->symtab.entries.len * sizeof *p->by_name : 0);
+	return bytes;
 }
 
 uint64_t program_addr(const struct program *p, uint64_t addr, uint32_t frame_flags)
@@ -296,6 +295,15 @@ struct lines_args {
 	bool any;
 };
 
+/* In the DWARF's address space, as the rest of what dw_find says. */
+static uint64_t start_of(void *ctx, const char *linker_name)
+{
+	struct program *p = ctx;
+	uint64_t start = symtab_start_of(&p->symtab, linker_name);
+
+	return start ? start - p->slide : 0;
+}
+
 /* An inlined function that also exists on its own is the same function: it gets that one's name. */
 static void name_copies(const struct program *p, struct found *found)
 {
@@ -334,6 +342,8 @@ bool program_lines(struct program *p, uint64_t addr, struct found *ret_found)
 	found_reset(ret_found);
 	a.query.addr = addr - p->slide;
 	a.query.no_inline = p->env->no_inline;
+	a.query.start_of = start_of;
+	a.query.ctx = p;
 	if (program_guarded(p, find_lines, &a)) {
 		p->dw_bad = true; /* the file is not what it was */
 		++p->env->damage;

@@ -44,8 +44,6 @@ struct program {
 	} dwos;         /* in memory: need no guard */
 	uint64_t slide; /* debug file's addresses + slide = the program's (prelink) */
 	struct symtab symtab;
-	uint32_t *by_name; /* entries of the symtab sorted by hash of name, made on demand */
-	bool by_name_tried;
 	struct dw_file *dw;
 	bool dw_tried, dw_bad;
 	enum module_symbols known;

@@ -9,9 +9,11 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "symsource.h"
 
-#define PLT_SOURCE SYMTAB_SOURCES
+#define PLT_SOURCE  SYMTAB_SOURCES
+#define BY_NAME_MAX 2000000u /* larger tables are not looked up by name */
 
 void symtab_init(struct symtab *t)
 {
@@ -26,6 +28,7 @@ void symtab_fini(struct symtab *t)
 	vec_fini(&t->entries);
 	vec_fini(&t->code);
 	free(t->spare);
+	free(t->by_name);
 	strbuf_fini(&t->plt);
 	memset(t, 0, sizeof *t);
 }
@@ -33,7 +36,7 @@ void symtab_fini(struct symtab *t)
 size_t symtab_bytes(const struct symtab *t)
 {
 	return t->entries.cap * sizeof *t->entries.data + t->code.cap * sizeof *t->code.data +
-	       t->plt.cap;
+	       t->plt.cap + (t->by_name ? t->entries.len * sizeof *t->by_name : 0);
 }
 
 /* ---- which symbols ---- */
@@ -307,4 +310,64 @@ bool symtab_find(const struct symtab *t, uint64_t addr, struct symbol *ret_symbo
 			break;
 	}
 	return false;
+}
+
+/* ---- by name ---- */
+
+static uint32_t name_hash(const char *name)
+{
+	return (uint32_t)hash_bytes(name, strlen(name));
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct symtab_name *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+static void index_names(struct symtab *t)
+{
+	t->by_name_tried = true;
+	if (!t->entries.len || t->entries.len > BY_NAME_MAX)
+		return;
+	t->by_name = malloc(t->entries.len * sizeof *t->by_name);
+	for (uint32_t i = 0; t->by_name && i < t->entries.len; i++)
+		t->by_name[i] = (struct symtab_name){name_hash(name_of(t, &t->entries.data[i])), i};
+	if (t->by_name)
+		qsort(t->by_name, t->entries.len, sizeof *t->by_name, by_hash);
+}
+
+uint64_t symtab_start_of(struct symtab *t, const char *name)
+{
+	const struct symtab_entry *best = NULL;
+	uint32_t hash = name_hash(name);
+	size_t lo = 0, hi = t->entries.len;
+	bool several = false;
+
+	if (!t->by_name_tried)
+		index_names(t);
+	if (!t->by_name)
+		return 0;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->by_name[mid].hash < hash)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < t->entries.len && t->by_name[lo].hash == hash; lo++) {
+		const struct symtab_entry *e = &t->entries.data[t->by_name[lo].entry];
+
+		if (strcmp(name_of(t, e), name) != 0)
+			continue;
+		several |= best != NULL;
+		if (!best || e->rank > best->rank)
+			best = e;
+	}
+	/* The rank's top bits are the binding: 0 is local. */
+	return best && !(several && best->rank >> 6 == 0) ? best->start : 0;
 }

@@ -25,6 +25,10 @@ struct symtab_entry {
 	bool function; /* STT_FUNC or STT_GNU_IFUNC */
 };
 
+struct symtab_name {
+	uint32_t hash, entry;
+};
+
 struct symtab_span {
 	uint64_t start, end;
 };
@@ -39,6 +43,8 @@ struct symtab {
 	} code; /* sections (else segments) that hold code, sorted */
 	struct image_data strings[SYMTAB_SOURCES + 1];
 	uint32_t nsources;
+	struct symtab_name *by_name; /* entries by the hash of their names, made on demand */
+	bool by_name_tried;
 	struct strbuf plt; /* names made for PLT stubs */
 	bool full;         /* a .symtab was there, not only .dynsym */
 };
@@ -60,6 +66,8 @@ int symtab_sort(struct symtab *t);
 
 /* The symbol that covers @addr. */
 bool symtab_find(const struct symtab *t, uint64_t addr, struct symbol *ret_symbol);
+/* Where the one symbol called @name starts; 0: there is none, or several local ones. */
+uint64_t symtab_start_of(struct symtab *t, const char *name);
 /* The next start of a symbol above @addr, UINT64_MAX none. */
 uint64_t symtab_next(const struct symtab *t, uint64_t addr);
 size_t symtab_bytes(const struct symtab *t);

@@ -115,6 +115,9 @@ static void test_rules(void **state)
 	assert_name(&t, base + 0x5f, "func_here");
 	assert_name(&t, base + 0x60, NULL); /* the section's end */
 	assert_int_equal(symtab_next(&t, base + 0x10), base + 0x20);
+	assert_int_equal(symtab_start_of(&t, "global_name"), base + 0x20);
+	assert_int_equal(symtab_start_of(&t, "inner"), base + 0x40);
+	assert_int_equal(symtab_start_of(&t, "nobody"), 0);
 	for (size_t i = 0; i < t.entries.len; i++) {
 		struct symbol s;
 

@@ -7,6 +7,7 @@
  */
 #include "engine/lives.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,9 +154,11 @@ struct process *lives_process(struct lives *l, pid_t pid, uint64_t time_ns)
 		return p;
 	struct space *space = space_new(l->tables, pid);
 	/* What cannot be read stays empty: its frames are [unknown] until records tell more. */
-	if (space && l->live && pid > 0)
-		space_read_proc(space, NULL);
-	return make_process(l, pid, time_ns, comm_of(l, pid, 0), space);
+	int rc = space && l->live && pid > 0 ? space_read_proc(space, NULL) : 0;
+	p = make_process(l, pid, time_ns, comm_of(l, pid, 0), space);
+	if (p && (rc == -ESRCH || rc == -ENOENT))
+		p->gone_ns = time_ns ? time_ns : 1; /* no record will tell its end */
+	return p;
 }
 
 static struct life *make_life(struct lives *l, struct process *p, pid_t tid, uint64_t time_ns,
@@ -174,8 +177,8 @@ static struct life *make_life(struct lives *l, struct process *p, pid_t tid, uin
 	}
 	if (!life->task)
 		life->task = p->task;
-	p->threads++;
-	p->gone_ns = 0;
+	life->gone_ns = p->gone_ns;
+	p->threads += !life->gone_ns;
 	return life;
 }
 
@@ -234,6 +237,7 @@ void lives_fork(struct lives *l, const struct raw_task *t)
 		p = lives_process(l, t->pid, t->time_ns);
 	if (!p)
 		return;
+	p->gone_ns = 0; /* threads we did not know of went on */
 	struct life *life = make_life(l, p, t->tid, t->time_ns, comm);
 	if (life)
 		life->whole_life = true;
@@ -259,6 +263,8 @@ void lives_exit(struct lives *l, const struct raw_task *t)
 {
 	struct life *life = find_life(l, t->tid);
 	struct process *p = find_process(l, t->pid);
+	if (p && !p->threads && !p->gone_ns && t->pid == t->tid)
+		p->gone_ns = t->time_ns ? t->time_ns : 1; /* none of its threads was ever met */
 	if (!life || life->pid != t->pid || life->gone_ns)
 		return;
 	life->gone_ns = t->time_ns ? t->time_ns : 1;

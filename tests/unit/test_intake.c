@@ -174,6 +174,37 @@ static void test_turnover(void **state)
 	down(&b);
 }
 
+/* Processes that come and go unmet cost nothing in the end. */
+static void test_unmet_processes(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 20);
+	const struct sink_ops *o = b.sink->ops;
+	frame_id f = script_frame(b.t, "f", 1);
+	size_t half = 0;
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t now = S + i * 100 * MS;
+		pid_t pid = PID + 1 + (pid_t)i;
+		struct raw_mmap m = {.time_ns = now,
+				     .pid = pid,
+				     .tid = pid,
+				     .start = 0x1000,
+				     .size = 0x1000,
+				     .prot = 5,
+				     .path = "/bin/none"};
+		o->mmap(b.sink->ctx, &m);
+		if (i % 2)
+			task_event(&b, o->exit, now + 1, pid, pid, NULL);
+		sample(&b, now + 2, PID, f);
+		next(&b);
+		if (i == 10000)
+			half = b.shared.intake_bytes;
+	}
+	assert_true(half > 0 && b.shared.intake_bytes <= half + (64 << 10));
+	down(&b);
+}
+
 static void test_full_queue(void **state)
 {
 	(void)state;
@@ -302,10 +333,15 @@ static void test_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lives),         cmocka_unit_test(test_tid_in_another_process),
-		cmocka_unit_test(test_turnover),      cmocka_unit_test(test_full_queue),
-		cmocka_unit_test(test_unknown_event), cmocka_unit_test(test_repeated),
-		cmocka_unit_test(test_values_travel), cmocka_unit_test(test_say_and_progress),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_tid_in_another_process),
+		cmocka_unit_test(test_turnover),
+		cmocka_unit_test(test_full_queue),
+		cmocka_unit_test(test_unmet_processes),
+		cmocka_unit_test(test_unknown_event),
+		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_values_travel),
+		cmocka_unit_test(test_say_and_progress),
 		cmocka_unit_test(test_output),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,8 +140,13 @@ void timer_repeat(struct timer_source *ts, struct timer_thread *t, uint64_t unti
 
 void timer_deliver(struct timer_source *ts)
 {
-	for (uint32_t i = 0; i < ts->ncaptures; i++)
-		ts->sink->ops->sample(ts->sink->ctx, &ts->captures[i].s);
+	for (uint32_t i = 0; i < ts->ncaptures; i++) {
+		const struct raw_sample *s = &ts->captures[i].s;
+
+		if (s->ip)
+			timer_check_code(ts, s->pid, s->ip, s->time_ns);
+		ts->sink->ops->sample(ts->sink->ctx, s);
+	}
 	atomic_fetch_add_explicit(&ts->status.samples, ts->ncaptures, memory_order_relaxed);
 	ts->ncaptures = 0;
 }

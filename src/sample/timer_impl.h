@@ -54,10 +54,20 @@ struct timer_thread {
 	bool gone;    /* its files are gone; the next scan tells */
 };
 
+struct timer_code { /* a mapping of a file's code */
+	uint64_t start, end, pgoff, inode;
+};
+
 struct timer_process {
 	pid_t pid;
-	uint64_t image; /* stands for the program: changes with exec */
-	uint64_t maps;  /* stands for its mappings, 0 not read yet */
+	int maps_fd;     /* to ask for single mappings, -1: not possible */
+	uint64_t image;  /* stands for the program: changes with exec */
+	uint64_t faults; /* when its mappings were read last */
+	uint64_t due_ns; /* when they may be read again */
+	bool read;       /* they were read since its last exec */
+	struct {
+		VEC(struct timer_code)
+	} code; /* as told to the sink, by address */
 };
 
 /* A sample on its way to the sink: everything is copied, so that the thread runs on. */
@@ -104,10 +114,9 @@ struct timer_source {
 	struct map64 by_tid; /* → index in threads */
 	size_t hot_next, cold_next;
 	uint32_t kept_fds, kept_fds_most;
-	size_t maps_next;
-	uint64_t scan_ns, account_ns, maps_ns; /* when each is due */
-	uint64_t second_ns;                    /* when timer_second was last called */
-	bool scanned;                          /* the first scan is done */
+	uint64_t scan_ns, account_ns; /* when each is due */
+	uint64_t second_ns;           /* when timer_second was last called */
+	bool scanned;                 /* the first scan is done */
 	bool said_refused;
 
 	/* Stops and samples under way. */
@@ -140,8 +149,10 @@ void timer_process_new(struct timer_source *ts, pid_t pid);
 void timer_process_gone(struct timer_source *ts, pid_t pid);
 /* Does it run another program than @parent, its parent? It did exec since it was forked. */
 bool timer_process_differs(const struct timer_source *ts, pid_t pid, pid_t parent);
-void timer_watch_exec(struct timer_source *ts);
-void timer_watch_maps(struct timer_source *ts, uint64_t now_ns);
+void timer_watch_processes(struct timer_source *ts); /* with every scan */
+/* @pc was seen running: is it the code that the sink was told of? Else tell, as of @time_ns. */
+void timer_check_code(struct timer_source *ts, pid_t pid, uint64_t pc, uint64_t time_ns);
+void timer_processes_free(struct timer_source *ts);
 
 /* timer_look.c: seeing a thread without stopping it. */
 enum timer_state {

@@ -192,7 +192,7 @@ int timer_scan(struct timer_source *ts)
 
 	timer_deliver(ts);
 	rc = tasks_scan(ts->tasks, &ops, ts);
-	timer_watch_exec(ts);
+	timer_watch_processes(ts);
 	ts->scanned = true;
 	cost = clock_mono_ns() - start;
 	ts->scan_ns = start + cost +
@@ -207,6 +207,6 @@ void timer_threads_free(struct timer_source *ts)
 		thread_drop(ts, ts->threads.data[ts->threads.len - 1]);
 	vec_fini(&ts->threads);
 	vec_fini(&ts->hot);
-	vec_fini(&ts->processes);
+	timer_processes_free(ts);
 	map64_fini(&ts->by_tid);
 }

@@ -185,8 +185,6 @@ static bool keep_house(struct timer_source *ts)
 		tasks_account(ts->tasks, ts->sink, ACCOUNT_BUDGET_NS);
 		ts->account_ns = now + ACCOUNT_EVERY_NS;
 	}
-	if (now >= ts->maps_ns)
-		timer_watch_maps(ts, now);
 	if (now >= ts->second_ns + 1000 * MS)
 		timer_second(ts, now);
 	return true;

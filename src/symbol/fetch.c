@@ -6,13 +6,16 @@
  * Runs on the errand thread.
  */
 #include <dlfcn.h>
-#include <elfutils/debuginfod.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "errand.h"
+
+/* As elfutils/debuginfod.h declares them (debuginfod_begin(3)): building needs no header of it. */
+typedef struct debuginfod_client debuginfod_client;
+typedef int (*debuginfod_progressfn_t)(debuginfod_client *client, long done, long all);
 
 struct client {
 	debuginfod_client *(*begin)(void);

@@ -14,6 +14,7 @@
 #include "errand.h"
 
 /* As elfutils/debuginfod.h declares them (debuginfod_begin(3)): building needs no header of it. */
+#define DEBUGINFOD_SONAME "libdebuginfod.so.1"
 typedef struct debuginfod_client debuginfod_client;
 typedef int (*debuginfod_progressfn_t)(debuginfod_client *client, long done, long all);
 

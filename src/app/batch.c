@@ -163,7 +163,9 @@ int batch_run(struct session *s)
 	char text[64];
 	int ended;
 
-	if (!duration && !s->spawn && !s->options->target.file)
+	/* The demo never ends by itself. */
+	bool endless = s->options->demo || (!s->spawn && !s->options->target.file);
+	if (!duration && endless)
 		duration = DEFAULT_SECONDS * 1000000000ull;
 	if (duration)
 		w.end_ns = s->started_ns + duration;

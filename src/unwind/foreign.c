@@ -10,8 +10,8 @@
 #include <libunwind.h>
 #include <stdlib.h>
 
-#define ACCESSES_MAX 200000 /* reads for one stack */
-#define PLACES       8      /* modules remembered with where they lie */
+#define ACCESSES_MAX 20000 /* reads for one step, or one stack of foreign_chain */
+#define PLACES       8     /* modules remembered with where they lie */
 
 /* Not declared in libunwind's headers, yet exported for this use. */
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)

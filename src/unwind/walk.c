@@ -10,6 +10,8 @@
 #include "unwind/foreign.h"
 #include "unwind/root.h"
 
+#define ABROAD_COST 64 /* of EXPR_BUDGET: so often one sample may ask libunwind */
+
 struct expr_at {
 	struct walk *w;
 	uint32_t n;
@@ -190,6 +192,9 @@ static enum cut_reason step_abroad(struct walk *w, bool *ret_end)
 {
 	struct unwinder *u = w->u;
 	enum cut_reason why = CUT_NO_CFI;
+	if (w->budget < ABROAD_COST)
+		return guess_step(w);
+	w->budget -= ABROAD_COST;
 	if (!u->foreign)
 		u->foreign = foreign_new(u, false);
 	if (u->foreign)

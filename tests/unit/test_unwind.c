@@ -402,6 +402,39 @@ static void damaged_cfi_is_survived(void **state)
 	bed_close(&b);
 }
 
+#ifdef __x86_64__
+/* An expression too long for a row: libunwind does it, and cannot be kept busy by it. */
+static void rows_for_libunwind(void **state)
+{
+	char program[303] = "\x0f\xac\x02"; /* a CFA expression of 300 bytes, mostly nops */
+	struct made_fde fdes[2] = {{LEAF, 0x80, program, sizeof program, false},
+				   FDE(ROOT, 0x80, "\x07\x10")};
+	struct made_elf e = {.machine = EM_X86_64, .fdes = fdes, .nfdes = 2};
+	struct unwind_stats stats;
+	struct bed b;
+	(void)state;
+	memset(program + 3, 0x96, 300);
+	memcpy(program + 3, "\x77\x20", 2); /* rsp + 32 */
+	bed_open(&b, &e, NULL);
+	b.regs.r[P_IP] = AT(LEAF + 0x10);
+	b.stack[3] = AT(LEAF + 0x20);
+	b.stack[7] = AT(ROOT + 1);
+	unwind(&b);
+	expect_frame(&b, 1, LEAF + 0x20, FRAME_RETURN);
+	expect_frame(&b, 2, ROOT + 1, FRAME_RETURN);
+	expect_end(&b, 3, CUT_NONE);
+	unwinder_stats(b.u, &stats);
+	assert_int_equal(stats.libunwind_rows, 2);
+	bed_close(&b);
+	memcpy(program + 3 + 297, "\x2f\xf0\xff", 3); /* … and back, for ever */
+	bed_open(&b, &e, NULL);
+	b.regs.r[P_IP] = AT(LEAF + 0x10);
+	unwind(&b);
+	expect_end(&b, 1, CUT_NO_CFI);
+	bed_close(&b);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -423,6 +456,9 @@ int main(void)
 		cmocka_unit_test(aarch64_leaf_and_signed_address),
 		cmocka_unit_test(aarch64_signal_return),
 		cmocka_unit_test(damaged_cfi_is_survived),
+#ifdef __x86_64__
+		cmocka_unit_test(rows_for_libunwind),
+#endif
 	};
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
 }

@@ -71,8 +71,8 @@ static void look_cfi(struct look *l)
 	}
 	if (rc == 0)
 		rc = row_draft(l->u->work, arch, &fde, l->vaddr, l->draft);
-	if (rc) {
-		l->draft->row.cfa = ROW_FOREIGN;
+	if (rc) { /* damaged: nothing there is to be believed */
+		l->draft->row = (struct row){.cfa = ROW_NO_CFI};
 		l->draft->n = 0;
 		return;
 	}

@@ -383,6 +383,20 @@ static bool draft_fp(struct draft *d, const struct regs_arch *a, const struct ce
 	return draft_rule(d, a->fp, fp);
 }
 
+/*
+ * May libunwind be asked about this program? It does not check every register number that it uses
+ * as an index; what it is given must be sound.
+ */
+static bool sound_for_others(const struct state *s, const struct regs_arch *a)
+{
+	if (s->cfa.kind == RULE_REG && s->cfa.base >= a->count)
+		return false;
+	for (unsigned reg = 0; reg < REGS_MAX; reg++)
+		if (s->r[reg].kind == RULE_REG && s->r[reg].base >= a->count)
+			return false;
+	return true;
+}
+
 int row_draft(struct row_work *w, const struct regs_arch *arch, const struct cfi_fde *fde,
 	      uint64_t vaddr, struct draft *ret_draft)
 {
@@ -410,6 +424,6 @@ int row_draft(struct row_work *w, const struct regs_arch *arch, const struct cfi
 		ok = draft_rule(d, reg, &r[reg]);
 	}
 	if (!ok)
-		d->row.cfa = ROW_FOREIGN;
+		d->row.cfa = sound_for_others(&w->now, arch) ? ROW_FOREIGN : ROW_NO_CFI;
 	return 0;
 }

@@ -260,7 +260,10 @@ static void test_texts_agree(void **state)
 			snprintf(in_bash, sizeof in_bash, "--%s ", d->name);
 			snprintf(in_zsh, sizeof in_zsh, "--%s%s[", d->name, d->arg ? "=" : "");
 			snprintf(in_man, sizeof in_man, ".It %sFl -%s%s",
-				 d->letter ? "Fl # , " : "", d->name, d->arg ? " Ar" : "\n");
+				 d->letter ? "Fl # , " : "", d->name,
+				 !d->arg                      ? "\n"
+				 : d->flags & OPTION_OPTIONAL ? " Op Ar"
+							      : " Ar");
 			if (d->letter)
 				*strchr(in_man, '#') = d->letter;
 		} else {

@@ -14,14 +14,19 @@
 #include "errand.h"
 
 /* As elfutils/debuginfod.h declares them (debuginfod_begin(3)): building needs no header of it. */
-#define DEBUGINFOD_SONAME "libdebuginfod.so.1"
+#define SONAME "libdebuginfod.so.1"
 typedef struct debuginfod_client debuginfod_client;
 typedef int (*debuginfod_progressfn_t)(debuginfod_client *client, long done, long all);
+
+/* Of libdebuginfod's interface what is used here; its header need not be installed. */
+#define SONAME "libdebuginfod.so.1"
+typedef struct debuginfod_client debuginfod_client;
+typedef int progress_fn(debuginfod_client *client, long done, long all);
 
 struct client {
 	debuginfod_client *(*begin)(void);
 	void (*end)(debuginfod_client *client);
-	void (*set_progress)(debuginfod_client *client, debuginfod_progressfn_t fn);
+	void (*set_progress)(debuginfod_client *client, progress_fn *fn);
 	void (*set_data)(debuginfod_client *client, void *data);
 	void *(*get_data)(debuginfod_client *client);
 	int (*find)(debuginfod_client *client, const unsigned char *id, int size, char **path);
@@ -35,7 +40,7 @@ static bool load(void)
 
 	if (library.find)
 		return true;
-	so = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
+	so = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
 	if (!so)
 		return false;
 	*(void **)&library.begin = dlsym(so, "debuginfod_begin");
@@ -70,7 +75,7 @@ bool fetch_debug(const uint8_t *build_id, uint8_t size, struct fetch_state *stat
 
 	if (!load()) {
 		snprintf(ret_text, text_size, "DEBUGINFOD_URLS is set, but %s is not installed",
-			 DEBUGINFOD_SONAME);
+			 SONAME);
 		return false;
 	}
 	client = library.begin();

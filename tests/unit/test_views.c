@@ -82,7 +82,9 @@ static int up(void **state)
 {
 	(void)state;
 	bed = (struct bed){.script = {.play = play}};
-	struct engine_setup setup = {.live = true};
+	/* On the script's own clock: what is asserted must not depend on how busy the machine is.
+	 */
+	struct engine_setup setup = {.live = false};
 	bed_up(&bed, &setup);
 	return 0;
 }

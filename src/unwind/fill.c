@@ -114,6 +114,7 @@ static struct row make_row(struct unwinder *u, struct object *object, uint64_t v
 		return row;
 	/* The store is full: begin anew. */
 	rules_clear(u->rules);
+	u->rules_epoch++;
 	cache_clear(&u->by_pc);
 	cache_clear(&u->by_addr);
 	row_finish(u->rules, &u->draft, &row);

@@ -48,6 +48,7 @@ struct unwinder {
 	struct cache by_pc;   /* (run-time pc, generation of the maps) */
 	struct cache by_addr; /* (address in the file, module) */
 	struct rules_store *rules;
+	uint32_t rules_epoch; /* grows when the store was cleared: older places mean nothing */
 	struct row_work *work;
 	struct draft draft;
 	struct visit *visits;    /* FRAMES_MAX */
@@ -77,6 +78,7 @@ struct walk {
 	uint32_t n;    /* frames so far; visits[n] is the current one */
 	uint32_t from; /* older visits say nothing any more */
 	uint32_t budget;
+	uint32_t epoch; /* of the rules that visits refer to */
 };
 
 /* The executable mapping that holds @addr, NULL none: spaces know the stack too. */

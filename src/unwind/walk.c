@@ -214,6 +214,15 @@ static enum cut_reason step(struct walk *w, const struct row *row, bool *ret_end
 	}
 }
 
+/* The rules of the frames walked so far are gone: so are the registers that they saved. */
+static void forget_rules(struct walk *w)
+{
+	w->epoch = w->u->rules_epoch;
+	w->from = w->n;
+	w->own = (struct sample_regs){.arch = w->arch->arch};
+	w->regs = &w->own;
+}
+
 enum cut_reason walk_run(struct walk *w, frame_id *frames, uint32_t max, uint32_t *ret_n)
 {
 	struct unwinder *u = w->u;
@@ -232,6 +241,9 @@ enum cut_reason walk_run(struct walk *w, frame_id *frames, uint32_t max, uint32_
 				frames[w->n++] = FRAME_UNKNOWN;
 			break;
 		}
+		if (w->epoch != u->rules_epoch && w->n)
+			forget_rules(w);
+		w->epoch = u->rules_epoch;
 		frames[w->n] = e->frame;
 		u->visits[w->n] = (struct visit){w->pc, w->sp, w->fp, w->sp, 0};
 		struct row row = e->row;

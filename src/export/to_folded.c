@@ -72,9 +72,11 @@ static int put_line(struct writer *w, const struct line *l)
 	for (uint32_t n = l->node; n; n = nodes[n].parent)
 		if (vec_push(&w->path, n))
 			return -ENOMEM;
-	escape_folded(&w->b, *comm ? comm : "[unknown]");
+	/* A recording may tell no thread's name; its stacks then come out as they went in. */
+	escape_folded(&w->b, comm);
 	for (size_t i = w->path.len; i-- > 0;) {
-		strbuf_putc(&w->b, ';');
+		if (*comm || i + 1 < w->path.len)
+			strbuf_putc(&w->b, ';');
 		escape_folded(&w->b, w->names.funcs.data[nodes[w->path.data[i]].func].name);
 	}
 	strbuf_printf(&w->b, " %" PRIu64 "\n", l->samples);

@@ -40,6 +40,7 @@ struct perfdata {
 	} readings;
 	uint64_t scratch[SCRATCH_WORDS];
 	uint64_t lbr[LBR_MAX];
+	_Alignas(8) uint8_t record[RECORD_MAX];
 	bool aux_said, unpacking;
 	struct err *err;
 };
@@ -436,7 +437,7 @@ static int feed_record(struct perfdata *p, uint8_t *record, const struct record_
 
 static int read_records(struct perfdata *p)
 {
-	_Alignas(8) static _Thread_local uint8_t record[RECORD_MAX];
+	uint8_t *record = p->record;
 	int rc = 0;
 	while (!rc) {
 		struct record_header h;

@@ -1,0 +1,101 @@
+#!/bin/bash
+# aarch64 and hardware counters, in an emulated guest: the program built for arm64 runs there, unwinds, names, counts
+# and draws its screen; with counters, on two CPUs, and where there is no PMU at all.
+. tests/tap.sh
+arm=build-arm64
+libraries='export LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu:/lib/aarch64-linux-gnu'
+
+give_up() { # REASON
+	skip "altpttop in an aarch64 guest" "$1"
+	done_testing
+	exit
+}
+
+build() {
+	local compiler=aarch64-linux-gnu-gcc
+	command -v ccache >/dev/null && compiler="ccache $compiler"
+	make --no-print-directory -s -j2 CC="$compiler" CXX=aarch64-linux-gnu-g++ O=$arm SYSROOT="$PWD/$arm/sysroot" \
+		$arm/altpttop $arm/tests/programs/shares $arm/tests/programs/deepstack $arm/tests/programs/nofp \
+		$arm/tests/bench/ptywatch "${units[@]}" &&
+		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,nofp} \
+		$arm/tests/bench/ptywatch "${units[@]}" $arm/sysroot/at/
+}
+
+guest() { # CPU SMP COMMANDS: its output to $dir/out
+	tests/pmu/guest run $arm/guest "$1" "$2" "cd /at; $libraries; $3" >"$dir/out" 2>&1
+}
+
+part() { # NAME: what the guest printed between "== NAME" and the next "=="
+	awk -v name="$1" '/^== / { on = $2 == name; next } on' "$dir/out"
+}
+
+has() { # NAME PATTERN
+	part "$1" >"$dir/part"
+	grep -Eq -- "$2" "$dir/part" || { cat "$dir/part"; return 1; }
+}
+
+# The reported self shares of the three functions lie within four standard errors of the program's own account.
+shares_hold() { # NAME
+	part "$1" | awk '
+		/^cpu\./ { truth[substr($1, 5)] = $2 }
+		match($0, / \[\.\] /) { name = substr($0, RSTART + RLENGTH); if (name in truth && !(name in share)) share[name] = $1 }
+		/^samples/ { n = $2 }
+		END {
+			for (f in truth) if (f != "total") {
+				p = truth[f] / truth["total"]; d = share[f] / 100 - p
+				printf "%s %.3f, reported %.3f of %d\n", f, p, share[f] / 100, n
+				known++; bad += d * d > 16 * p * (1 - p) / n + 1e-6
+			}
+			exit known != 3 || n < 200 || bad
+		}'
+}
+
+complete() { # NAME PERCENT
+	part "$1" | awk -v least="$2" '/^stacks/ { print; share = $2 } END { exit share < least }'
+}
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/altpttop-pmu.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+[ "$(id -u)" = 0 ] || give_up "preparing the guest needs root"
+.ci/deps build cross guest >"$dir/log" 2>&1 || give_up "$(tail -n 1 "$dir/log")"
+.ci/sysroot arm64 $arm/sysroot >"$dir/log" 2>&1 || give_up "no arm64 packages: $(tail -n 1 "$dir/log")"
+tests/pmu/guest prepare $arm/guest $arm/sysroot >"$dir/log" 2>&1 || give_up "no guest: $(tail -n 1 "$dir/log")"
+
+units=()
+for name in hash spsc strtab tables space expr row unwind perf_record confidence; do
+	[ -e "tests/unit/test_$name.c" ] && units+=("$arm/tests/unit/test_$name")
+done
+check "it builds for aarch64" build
+
+report() { # NAME ARGS: a batch run of the shares program in the guest
+	echo "echo '== $1'; ./altpttop --batch $2 -- ./shares 2 2>&1;"
+}
+check "a guest with a PMU boots" guest neoverse-n1 1 "
+echo '== doctor'; ./altpttop --doctor;
+$(report clock "")
+$(report cycles "-e cycles")
+echo '== deep'; ./altpttop --batch --duration 2 -- ./deepstack 3 2>&1;
+echo '== screen'; ./ptywatch 80 24 30 'FUNCTION' q ./altpttop -- ./shares 20;
+for t in ${units[*]##*/}; do echo \"== \$t\"; ./\$t 2>&1 && echo all well; done"
+check "the doctor sees the PMU" has doctor '^hardware PMU +yes'
+check "shares by the clock are right" shares_hold clock
+check "stacks are whole" complete clock 98
+check "cycles are counted and sampled" has cycles '^samples +[0-9]+ of cycles, [0-9]{8,} counted'
+check "shares by cycles are right" shares_hold cycles
+check "the screen comes and goes" has screen '^quit_ms [0-9]'
+for name in "${units[@]##*/}"; do
+	check "$name passes on aarch64" has "$name" '^all well'
+done
+
+check "a guest with two CPUs boots" guest neoverse-n1 2 "$(report clock "") $(report cycles "-e cycles")"
+check "shares on two CPUs are right" shares_hold clock
+check "cycles on two CPUs are counted" has cycles '^samples +[0-9]+ of cycles, [0-9]{8,} counted'
+
+check "a guest without a PMU boots" guest neoverse-n1,pmu=off 1 "
+echo '== doctor'; ./altpttop --doctor;
+$(report clock "")
+$(report cycles "-e cycles") true"
+check "the doctor says that there is no PMU" has doctor '^hardware PMU +no'
+check "shares by the clock are right without a PMU" shares_hold clock
+check "cycles are refused with a sentence" has cycles '^altpttop: .*cycles'
+done_testing

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "listing.h"
+#include "codelist.h"
 #include "resolve.h"
 #include "wants.h"
 

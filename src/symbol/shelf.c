@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "listing.h"
+#include "codelist.h"
 
 void shelf_init(struct shelf *s)
 {

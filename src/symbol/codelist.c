@@ -1,12 +1,12 @@
 /*
- * listing: instructions of one function with their lines, and the text of its source file.
+ * codelist: instructions of one function with their lines, and the text of its source file.
  *
  * Bytes are copied out of the file under a guard and then decoded. Each instruction is looked up
  * like a frame, so that its line and inlined function are what the profile shows. Bytes that are
  * no instruction become data up to the next place where code is known to begin: a row of the line
  * table, a symbol, the target of a jump. Runs on the resolver thread.
  */
-#include "listing.h"
+#include "codelist.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
 /*
- * listing: a function's source and instructions, made from its program and kept a while.
+ * codelist: a function's source and instructions, made from its program and kept a while.
  *
  * listing_make runs under the resolver's lock; the shelf has a lock of its own, so that asking
  * never waits for the making.
  */
-#ifndef ALTPTTOP_LISTING_H
-#define ALTPTTOP_LISTING_H
+#ifndef ALTPTTOP_CODELIST_H
+#define ALTPTTOP_CODELIST_H
 
 #include <pthread.h>
 

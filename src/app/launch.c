@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "choices.h"
 #include "base/filewrite.h"
 #include "proc/nspace.h"
 #include "proc/permit.h"
@@ -132,6 +133,12 @@ static void name_target(struct session *s)
 		nspace_where(first, s->where, sizeof s->where);
 }
 
+static void bad_set(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	complain("%s", sentence);
+}
+
 static int make_rooms(struct session *s, struct err *err)
 {
 	const struct options *o = s->options;
@@ -151,6 +158,8 @@ static int make_rooms(struct session *s, struct err *err)
 				   err);
 	if (!s->resolver)
 		return err->no ? -err->no : -ENOMEM;
+	event_sets_load(&s->sets, &s->nsets, bad_set,
+			NULL); /* without them only derived columns lack */
 	s->exports = (struct export_options){
 		.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
 		.sort = o->sort,
@@ -175,6 +184,8 @@ static int make_rooms(struct session *s, struct err *err)
 			.no_user = o->source.no_user,
 			.rate_hz = o->source.rate_hz,
 			.event_set = o->source.event_set,
+			.sets = s->sets,
+			.nsets = s->nsets,
 			.save = save_snapshot,
 			.doctor = doctor_report,
 			.doctor_ctx = s,
@@ -308,11 +319,15 @@ static uint32_t query_flags(const struct options *o)
 
 static int screen_run(struct session *s)
 {
+	static struct choices choices;
 	const struct options *o = s->options;
 	char name[64] = "altpttop.pb.gz";
 	struct err err = {0};
 	time_t now = time(NULL);
 	struct tm tm;
+
+	if (!o->target.file)
+		choices_sets(&choices, s->sets, s->nsets);
 
 	if (localtime_r(&now, &tm))
 		strftime(name, sizeof name, "altpttop-%Y%m%d-%H%M%S.pb.gz", &tm);
@@ -328,6 +343,9 @@ static int screen_run(struct session *s)
 				.first = session_analysis(s),
 				.whole = o->target.file != NULL,
 				.has_output = s->spawn != NULL,
+				.event_sets = choices.sets,
+				.nevent_sets = choices.nsets,
+				.find_events = choices_events,
 				.save_name = name,
 				.keys = o->keys,
 				.done = ui_done,
@@ -376,6 +394,7 @@ static void leave(struct session *s, int status)
 		engine_free(s->engine);
 	resolver_free(s->resolver);
 	tables_free(s->tables);
+	free(s->sets);
 }
 
 int session_run(struct options *o, bool batch)

@@ -7,6 +7,7 @@
 #define ALTPTTOP_SESSION_H
 
 #include "engine/run.h"
+#include "event/set.h"
 #include "export/export.h"
 #include "options.h"
 #include "proc/spawn.h"
@@ -27,6 +28,8 @@ struct session {
 	struct source *source;
 	struct analyser *analyser; /* NULL: not a recording */
 	uint64_t started_ns, ended_ns;
+	struct event_set *sets; /* all there are, owned */
+	size_t nsets;
 	char title[160], target_text[96], where[64];
 	struct export_options exports;
 };

@@ -168,6 +168,7 @@ int build_fold(struct build *b, task_id task)
 		.window = b->window, .event = b->event, .flags = b->q->flags, .task = task};
 	if (b->q->focus.kind == ROW_GROUP && b->q->focus.a)
 		mask_group(b);
+	metrics_choose(b);
 	if (b->failed || flat_build(&e->flat, &e->profile, b->t, &b->fq))
 		return -1;
 	find_unsampled(b);

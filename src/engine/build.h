@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "engine/core.h"
+#include "engine/metrics.h"
 #include "insight/confidence.h"
 
 struct answer_box {
@@ -32,7 +33,8 @@ struct build {
 	uint16_t event;                /* whose weights are shares; UINT16_MAX: no event yet */
 	const struct event_desc *desc; /* NULL likewise */
 	struct fold_query fq;
-	uint8_t *task_mask; /* owned */
+	struct metrics metrics; /* derived columns */
+	uint8_t *task_mask;     /* owned */
 	/* The whole that shares are of. */
 	uint64_t whole;
 	double whole_n;              /* effective number of samples in it */

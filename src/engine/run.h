@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "source.h"
 
+struct event_set;
 struct resolver;
 
 struct engine_setup {
@@ -19,6 +20,9 @@ struct engine_setup {
 	uint32_t interval_ms;
 	size_t history_bytes; /* cap of call trie, totals and history together, 0: 256 MiB */
 	const char *title, *target_text, *where;
+	const struct event_set
+		*sets; /* known event sets, for derived columns; they outlive the engine */
+	size_t nsets;
 	int output_fd; /* read end of a started command's output, -1 none; stays the caller's */
 	pid_t child;   /* the started command, for COMMAND_KILL_CHILD; 0 none */
 	/* Only some threads or CPUs are watched (-t, -C), so that samples cannot be compared with

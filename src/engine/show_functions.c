@@ -3,16 +3,36 @@
  *
  * Engine thread.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "engine/build.h"
+
+/* Unknown values sort behind all others. */
+static double known(double v)
+{
+	return isnan(v) ? -INFINITY : v;
+}
+
+/* Derived columns of a row of the fold. */
+static void fill_metrics(struct build *b, struct row *row, const struct fold_row *r)
+{
+	const struct fold_rows *rows = &b->e->rows;
+	size_t i = (size_t)(r - rows->data) * rows->nvalues;
+	metrics_fill(b, row, &r->self, rows->nvalues ? rows->self_values + i : NULL, &r->total,
+		     rows->nvalues ? rows->total_values + i : NULL);
+}
 
 /* What a row is sorted by; text columns ask for the name. */
 static double sort_key(const struct build *b, const struct fold_row *r)
 {
 	const struct fold_rows *rows = &b->e->rows;
 	size_t i = (size_t)(r - rows->data) * rows->nvalues;
-	(void)i;
+	uint32_t self = b->q->sort - COLUMN_METRIC, total = b->q->sort - COLUMN_METRIC_TOTAL;
+	if (b->q->sort >= COLUMN_METRIC && self < b->metrics.n)
+		return known(metrics_value(&b->metrics, self, &r->self, rows->self_values + i));
+	if (b->q->sort >= COLUMN_METRIC_TOTAL && total < b->metrics.n)
+		return known(metrics_value(&b->metrics, total, &r->total, rows->total_values + i));
 	switch (b->q->sort) {
 	case COLUMN_TOTAL: return (double)r->total.weight;
 	case COLUMN_SAMPLES: return (double)r->self.samples;
@@ -52,6 +72,7 @@ static void fill_function(struct build *b, struct row *row, const struct fold_ro
 		row->note = build_text(b, "◂ %s", outer.name);
 	}
 	build_shares(b, row, &r->self, &r->total);
+	fill_metrics(b, row, r);
 }
 
 /* "… 1,204 more" with their share of self. */
@@ -142,6 +163,7 @@ static void fill_module(struct build *b, struct row *row, const struct fold_row 
 	if (m->deleted)
 		row->note = "deleted";
 	build_shares(b, row, &r->self, &r->total);
+	fill_metrics(b, row, r);
 }
 
 void show_modules(struct build *b)

@@ -239,6 +239,7 @@ static void fill(struct threads_show *s, struct row *row, const struct line *l, 
 	row->pid = t->pid;
 	row->tid = group ? 0 : t->tid;
 	build_shares(b, row, &l->sums, &l->sums);
+	metrics_fill(b, row, &l->sums, l->values, &l->sums, l->values);
 	row->cpu = l->cpu;
 	row->user = l->user;
 	row->system = l->system;

@@ -39,6 +39,33 @@ static void judge(struct list *l, const struct verdict *proto)
 	}
 }
 
+/* Which derived columns are facts that rules look at. */
+static const struct {
+	const char *metric;
+	enum fact fact;
+	double scale;
+} counted[] = {
+	{"IPC", FACT_IPC, 1},          {"L1%", FACT_L1D_MISS, 0.01},
+	{"LLC%", FACT_LLC_MISS, 0.01}, {"MISS%", FACT_BRANCH_MISS, 0.01},
+	{"FE%", FACT_FRONTEND, 0.01},  {"FRONT%", FACT_FRONTEND, 0.01},
+	{"BE%", FACT_BACKEND, 0.01},   {"BACK%", FACT_BACKEND, 0.01},
+};
+
+/* What the counters say of a function's own code. */
+static void add_counts(struct build *b, fid_t fid, struct verdict_facts *f)
+{
+	const struct fold_rows *rows = &b->e->rows;
+	const struct fold_row *r = rows->nvalues ? fold_rows_find(rows, fid) : NULL;
+	for (uint32_t i = 0; r && i < b->metrics.n; i++)
+		for (size_t k = 0; k < sizeof counted / sizeof *counted; k++)
+			if (!strcmp(b->metrics.m[i].metric->name, counted[k].metric))
+				f->fact[counted[k].fact] =
+					counted[k].scale *
+					metrics_value(&b->metrics, i, &r->self,
+						      rows->self_values + (size_t)(r - rows->data) *
+										  rows->nvalues);
+}
+
 static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 {
 	for (size_t i = 0; i < s->len; i++) {
@@ -47,6 +74,8 @@ static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 		struct fid_text x = {0};
 		for (int own = 0; own < 2; own++) {
 			suspect_facts(s, p, own, &v.facts);
+			if (!own)
+				add_counts(b, p->fid, &v.facts);
 			if (v.facts.share < 0.01)
 				continue;
 			if (!x.name)
@@ -146,17 +175,17 @@ static void summarise(struct build *b, struct suspects *s)
 		b->a->title, sizeof b->a->title,
 		build_text(
 			b,
-			"%u function%s cover 80 %%; stacks to %u deep; most callers %.40s (%u), most callees %.40s (%u); "
+			"%u function%s 80 %%; stacks to %u deep; most callers %.40s (%u), most callees %.40s (%u); "
 			"%u recursive, %u in cycles",
-			covering, covering == 1 ? "" : "s", s->deepest, x.name, in->callers, y.name,
-			out->callees, s->recursive, s->cyclic));
+			covering, covering == 1 ? " covers" : "s cover", s->deepest, x.name,
+			in->callers, y.name, out->callees, s->recursive, s->cyclic));
 }
 
 void show_verdicts(struct build *b)
 {
 	struct suspects s = {0};
 	struct list l = {0};
-	if (suspects_gather(&s, b)) {
+	if (fold_functions(&b->e->rows, &b->e->flat, b->t, b->q->flags) || suspects_gather(&s, b)) {
 		b->failed = true;
 		goto out;
 	}

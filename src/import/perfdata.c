@@ -163,14 +163,17 @@ static uint32_t fill_values(struct perfdata *p, const struct record_sample *s, u
 	return n;
 }
 
+/* What a group counted is exact; the period of a frequency is what the kernel aimed at. */
 static uint64_t weight_of(const struct perffile_attr *a, const struct record_sample *s,
 			  uint64_t counted)
 {
+	if (counted)
+		return counted;
 	if (s->fields & FIELD_PERIOD)
 		return s->period;
 	if (!(a->attr.flags & ATTR_FREQ) && a->attr.period)
 		return a->attr.period;
-	return counted ? counted : 1;
+	return 1;
 }
 
 static int deliver_sample(struct perfdata *p, void *record)

@@ -78,6 +78,8 @@ void fleet_free(struct fleet *f)
 	vec_fini(&f->todo);
 	map64_fini(&f->by_tid);
 	map64_fini(&f->accepted);
+	map64_fini(&f->last_low);
+	map64_fini(&f->last_high);
 	free(f);
 }
 
@@ -231,6 +233,64 @@ bool fleet_close_some(struct fleet *f, uint32_t max)
 	return true;
 }
 
+static uint64_t reading_key(enum fleet_reading what, uint64_t id, pid_t tid)
+{
+	return (uint64_t)(uint32_t)tid << 40 | (uint64_t)what << 38 | (id & 0x3fffffffffULL);
+}
+
+static uint64_t reading_get(const struct fleet *f, uint64_t key)
+{
+	uint32_t low, high;
+
+	if (!map64_get(&f->last_low, key, &low) || !map64_get(&f->last_high, key, &high))
+		return 0;
+	return (uint64_t)high << 32 | low;
+}
+
+static void reading_put(struct fleet *f, uint64_t key, uint64_t value)
+{
+	map64_put(&f->last_low, key, (uint32_t)value);
+	map64_put(&f->last_high, key, (uint32_t)(value >> 32));
+}
+
+uint64_t fleet_growth(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,
+		      uint64_t value)
+{
+	uint64_t key = reading_key(what, id, tid), last = reading_get(f, key);
+
+	reading_put(f, key, value);
+	return value >= last ? value - last : value;
+}
+
+uint64_t fleet_total(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,
+		     uint64_t more)
+{
+	uint64_t key = reading_key(what, id, tid), total = reading_get(f, key) + more;
+
+	reading_put(f, key, total);
+	return total;
+}
+
+static void forget_reading(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid)
+{
+	map64_del(&f->last_low, reading_key(what, id, tid));
+	map64_del(&f->last_high, reading_key(what, id, tid));
+}
+
+/* A thread's number is free again: what its counters showed means nothing any more. */
+static void forget_readings(struct fleet *f, uint32_t seat, pid_t tid)
+{
+	const struct seat *s = &f->seats.data[seat];
+	uint32_t n = fleet_seat_fds(&f->plan, f->rings);
+
+	for (uint32_t i = 0; f->last_low.count && s->ids && i < n; i++) {
+		forget_reading(f, FLEET_COUNT, s->ids[i], tid);
+		forget_reading(f, FLEET_RUNNING, s->ids[i], tid);
+	}
+	if (f->last_low.count)
+		forget_reading(f, FLEET_RUNNING, 1, tid);
+}
+
 bool fleet_fork(struct fleet *f, pid_t ptid, pid_t tid, uint64_t time)
 {
 	const struct seat *s;
@@ -264,6 +324,7 @@ void fleet_exit(struct fleet *f, pid_t tid, pid_t heir)
 		return;
 	s = &f->seats.data[seat];
 	map64_del(&f->by_tid, (uint64_t)tid);
+	forget_readings(f, seat, tid);
 	if (heir && heir != tid) {
 		fleet_exit(f, heir, 0);
 		if (s->tid == tid)

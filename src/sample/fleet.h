@@ -74,10 +74,11 @@ struct fleet {
 	struct {
 		VEC(struct seat)
 	} seats;
-	struct map64 by_tid;   /* thread → the seat it is counted in */
-	struct map64 accepted; /* (cpu, event, tid) → low bits of the id that counts */
-	uint32_t nseats;       /* in use */
-	bool several;          /* there was more than one: ids may be duplicates */
+	struct map64 by_tid;              /* thread → the seat it is counted in */
+	struct map64 accepted;            /* (cpu, event, tid) → low bits of the id that counts */
+	uint32_t nseats;                  /* in use */
+	bool several;                     /* there was more than one: ids may be duplicates */
+	struct map64 last_low, last_high; /* (tid, id) → what a counter read last, in halves */
 	struct {
 		VEC(struct fleet_todo)
 	} todo;          /* threads to be opened */
@@ -105,6 +106,19 @@ void fleet_exit(struct fleet *f, pid_t tid, pid_t heir);
 bool fleet_watches(const struct fleet *f, pid_t tid);
 /* It holds descriptors of its own and nobody inherits from it: closing them takes nothing else. */
 bool fleet_alone(const struct fleet *f, pid_t tid);
+
+/*
+ * A counter of thread @tid that shows @value now: what it grew by since its reading before (from 0
+ * at first: a thread that inherits begins anew under its parent's id). @what tells a group's times
+ * from its counts.
+ */
+enum fleet_reading { FLEET_COUNT, FLEET_RUNNING };
+uint64_t fleet_growth(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,
+		      uint64_t value);
+
+/* A sum of the same kind: add @more to it; the new total. */
+uint64_t fleet_total(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,
+		     uint64_t more);
 
 /* Put a thread on the list of those to be opened. -ENOMEM. */
 int fleet_want(struct fleet *f, pid_t tid, uint64_t not_before_ns);

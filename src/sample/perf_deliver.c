@@ -83,9 +83,10 @@ static void learn_cut(struct perf_source *ps, const struct raw_sample *raw, uint
 	ps->seen.shallow += raw->stack_bytes <= raw->stack_asked / 2;
 }
 
-static void take_sample(struct perf_source *ps, const struct plan_event *e, void *record,
-			uint64_t time)
+static void take_sample(struct perf_source *ps, struct fleet *f, const struct plan_event *e,
+			void *record, uint64_t time)
 {
+	struct sample_value values[PLAN_MAX];
 	uint64_t scratch[CHAIN_SCRATCH];
 	struct record_chain chain;
 	struct record_sample s;
@@ -121,6 +122,10 @@ static void take_sample(struct perf_source *ps, const struct plan_event *e, void
 		raw.stack = s.stack;
 		raw.stack_bytes = s.stack_bytes;
 		raw.stack_asked = s.stack_asked;
+	}
+	if (e->layout.sample_type & FIELD_READ) {
+		raw.nvalues = perf_values(ps, f, &s, values, PLAN_MAX);
+		raw.values = values;
 	}
 	ps->samples++;
 	ps->sink->ops->sample(ps->sink->ctx, &raw);
@@ -231,18 +236,30 @@ static void deliver_side(struct perf_source *ps, const struct opened *opened,
 	take_side(ps, &r, time);
 }
 
+/* Before its window a fleet's counters run already: what they show then is where it begins. */
+static void learn_values(struct perf_source *ps, struct fleet *f, const struct plan_event *e,
+			 void *record)
+{
+	struct sample_value values[PLAN_MAX];
+	struct record_sample s;
+
+	if (e->layout.sample_type & FIELD_READ && !record_sample_parse(&e->layout, record, &s))
+		perf_values(ps, f, &s, values, PLAN_MAX);
+}
+
 static void deliver_sample(struct perf_source *ps, const struct opened *opened,
 			   const struct ordered *o, const struct record_ident *who, uint64_t time)
 {
 	struct fleet *f = opened->fleet;
 
-	if (!f || o->time < f->from_ns || o->time >= f->until_ns)
-		return;
-	if (!watched(ps, f, who->pid, who->tid))
+	if (!f || o->time >= f->until_ns || !watched(ps, f, who->pid, who->tid))
 		return;
 	if (!fleet_accepts(f, opened, who->id, who->tid, true))
 		return;
-	take_sample(ps, &f->plan.e[opened->event], o->record, time);
+	if (o->time < f->from_ns)
+		learn_values(ps, f, &f->plan.e[opened->event], o->record);
+	else
+		take_sample(ps, f, &f->plan.e[opened->event], o->record, time);
 }
 
 void perf_deliver(struct perf_source *ps, const struct ordered *o)

@@ -57,6 +57,9 @@ struct perf_source {
 	struct plan_setup setup;
 	struct event_spec events[EVENT_MAX]; /* of the current set */
 	uint32_t nevents;
+	uint16_t leader[EVENT_MAX];     /* place of each one's group leader in events */
+	bool groups;                    /* some are read together */
+	bool groups_inherit;            /* the kernel can read them for threads born later */
 	uint16_t first_event;           /* index of events[0] in the profile's event list */
 	uint16_t set;                   /* number of the current set */
 	struct fleet *sampling, *side;  /* side: NULL when folded into sampling */
@@ -90,6 +93,11 @@ struct perf_source {
 		VEC(char *)
 	} texts; /* arrangements said so far: readers may hold any */
 };
+
+/* perf_values.c: what a group counted since the thread's reading before. How many values. */
+struct record_sample;
+uint32_t perf_values(struct perf_source *ps, struct fleet *f, const struct record_sample *s,
+		     struct sample_value *ret, uint32_t max);
 
 /* perf_deliver.c: one record, in order of time, to where it belongs. */
 void perf_deliver(struct perf_source *ps, const struct ordered *o);

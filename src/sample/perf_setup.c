@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/set.h"
 #include "proc/tasks.h"
 
 #define RATE_MOST     10000
@@ -134,15 +135,17 @@ int perf_setup_limits(struct perf_source *ps, struct err *err)
 	return 0;
 }
 
-static void announce(struct perf_source *ps, uint32_t i, uint16_t set)
+static void announce(struct perf_source *ps, uint32_t i)
 {
 	const struct event_spec *e = &ps->events[i];
+	bool whole = ps->target->all || ps->target->cgroup || ps->target->by_user;
+	bool member = ps->leader[i] != i && ps->groups_inherit && !whole;
 	struct event_desc d = {
 		.unit = e->unit,
-		.sampled = true,
+		.sampled = !member,
 		.cpu_time = e->clock,
-		.leader = (uint16_t)(ps->first_event + i),
-		.set = set,
+		.leader = (uint16_t)(ps->first_event + ps->leader[i]),
+		.set = ps->set,
 		.period = ps->setup.period ? ps->setup.period
 			  : e->clock       ? plan_period_ns(&ps->setup)
 					   : 0,
@@ -154,31 +157,138 @@ static void announce(struct perf_source *ps, uint32_t i, uint16_t set)
 		 !user_only             ? ""
 		 : strchr(e->name, ':') ? "u"
 					: ":u");
-	ps->sink->ops->event(ps->sink->ctx, d.leader, &d);
+	ps->sink->ops->event(ps->sink->ctx, (uint16_t)(ps->first_event + i), &d);
+}
+
+static void announce_all(struct perf_source *ps)
+{
+	ps->groups_inherit = plan_groups_inherit();
+	ps->groups = false;
+	for (uint32_t i = 0; i < ps->nevents; i++)
+		ps->groups |= ps->leader[i] != i;
+	for (uint32_t i = 0; i < ps->nevents; i++)
+		announce(ps, i);
+}
+
+static int add_event(struct perf_source *ps, const char *name, uint32_t leader, struct err *err)
+{
+	int rc;
+
+	if (ps->nevents == PLAN_MAX / 2 || ps->first_event + ps->nevents >= EVENT_MAX)
+		return err_set(err, E2BIG,
+			       "too many events: at most %d at once and %d in one profile",
+			       PLAN_MAX / 2, EVENT_MAX);
+	rc = event_spec_parse(name, &ps->events[ps->nevents], err);
+	if (!rc)
+		ps->leader[ps->nevents++] = (uint16_t)leader;
+	return rc;
+}
+
+/* "a,{b,c},cpu/d=1,e=2/": names between commas, braces around groups. */
+static int add_list(struct perf_source *ps, const char *list, struct err *err)
+{
+	uint32_t leader = UINT32_MAX;
+	bool slashes = false;
+	char name[128];
+	size_t len = 0;
+
+	for (const char *s = list;; s++) {
+		bool plain = !slashes || !*s;
+		int rc;
+
+		slashes ^= *s == '/';
+		if (plain && *s == '{' && !len && leader == UINT32_MAX) {
+			leader = ps->nevents;
+			continue;
+		}
+		if (*s && !(plain && (*s == ',' || *s == '}'))) {
+			if (len == sizeof name - 1)
+				return err_set(err, EINVAL, "an event's name is too long");
+			name[len++] = *s;
+			continue;
+		}
+		name[len] = '\0';
+		rc = len ? add_event(ps, name, leader == UINT32_MAX ? ps->nevents : leader, err)
+			 : 0;
+		if (rc)
+			return rc;
+		len = 0;
+		if (*s == '}')
+			leader = UINT32_MAX;
+		if (!*s)
+			break;
+	}
+	return ps->nevents ? 0 : err_set(err, EINVAL, "no event is named in %.80s", list);
+}
+
+static int add_set(struct perf_source *ps, const char *name, struct err *err)
+{
+	struct event_set *sets = NULL;
+	size_t n = 0, i = 0;
+	int rc = event_sets_load(&sets, &n, NULL, NULL);
+
+	while (!rc && i < n && strcmp(sets[i].name, name) != 0)
+		i++;
+	if (!rc && i == n)
+		rc = err_set(err, ENOENT, "there is no event set %.40s; see --list-sets", name);
+	if (!rc && event_set_try(&sets[i], err) != VALUE_OK)
+		rc = -ENODEV;
+	for (uint32_t k = 0, leader = 0; !rc && k < sets[i].nevents; k++) {
+		if (!k || sets[i].events[k].group != sets[i].events[k - 1].group)
+			leader = ps->nevents;
+		rc = add_event(ps, sets[i].events[k].name, leader, err);
+	}
+	free(sets);
+	return rc;
 }
 
 int perf_setup_events(struct perf_source *ps, struct err *err)
 {
-	static const char *const clock[] = {"cpu-clock"};
 	const struct source_config *c = ps->config;
-	const char *const *names = c->nevents ? c->events : clock;
-	uint32_t n = c->nevents ? c->nevents : 1;
+	int rc = 0;
 
-	if (c->event_set && strcmp(c->event_set, "clock") != 0)
-		return err_set(err, ENOENT, "there is no event set %.40s; see --list-sets",
-			       c->event_set);
-	if (n > PLAN_MAX - 1)
-		return err_set(err, E2BIG, "%u events are too many: at most %d", n, PLAN_MAX - 1);
-	for (uint32_t i = 0; i < n; i++) {
-		int rc = event_spec_parse(names[i], &ps->events[i], err);
+	if (c->event_set)
+		rc = add_set(ps, c->event_set, err);
+	for (uint32_t i = 0; !rc && i < c->nevents; i++)
+		rc = add_list(ps, c->events[i], err);
+	if (!rc && !ps->nevents)
+		rc = add_list(ps, "cpu-clock", err);
+	if (!rc)
+		announce_all(ps);
+	return rc;
+}
 
-		if (rc)
-			return rc;
+void perf_setup_switch(struct perf_source *ps, const char *events)
+{
+	uint16_t first = ps->first_event;
+	uint32_t n = ps->nevents;
+	struct event_spec *old = malloc(n * sizeof *old);
+	uint16_t leader[EVENT_MAX];
+	struct err err = {0}, list = {0};
+
+	if (!old)
+		return;
+	memcpy(old, ps->events, n * sizeof *old);
+	memcpy(leader, ps->leader, sizeof leader);
+	ps->first_event = (uint16_t)(first + n);
+	ps->nevents = 0;
+	/* The name of a set, or a list of events. */
+	if (add_set(ps, events, &err)) {
+		ps->nevents = 0;
+		if (add_list(ps, events, &list)) {
+			ps->sink->ops->say(ps->sink->ctx,
+					   strpbrk(events, ",{/:") ? list.msg : err.msg);
+			memcpy(ps->events, old, n * sizeof *old);
+			memcpy(ps->leader, leader, sizeof leader);
+			ps->first_event = first;
+			ps->nevents = n;
+			free(old);
+			return;
+		}
 	}
-	ps->nevents = n;
-	for (uint32_t i = 0; i < n; i++)
-		announce(ps, i, 0);
-	return 0;
+	free(old);
+	ps->set++;
+	announce_all(ps);
 }
 
 int perf_setup_target(struct perf_source *ps, struct err *err)
@@ -285,26 +395,6 @@ void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz)
 	ps->setup.rate_hz = rate_hz;
 	ps->setup.period = 0;
 	atomic_store_explicit(&ps->status.asked_hz, rate_hz, memory_order_relaxed);
-}
-
-void perf_setup_switch(struct perf_source *ps, const char *events)
-{
-	struct event_spec spec;
-	struct err err;
-
-	if (event_spec_parse(events, &spec, &err)) {
-		ps->sink->ops->say(ps->sink->ctx, err.msg);
-		return;
-	}
-	if (ps->first_event + ps->nevents >= EVENT_MAX) {
-		ps->sink->ops->say(ps->sink->ctx, "no more events fit into this profile");
-		return;
-	}
-	ps->first_event = (uint16_t)(ps->first_event + ps->nevents);
-	ps->set++;
-	ps->events[0] = spec;
-	ps->nevents = 1;
-	announce(ps, 0, ps->set);
 }
 
 /*

@@ -40,13 +40,21 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 {
 	struct plan_setup setup = ps->setup;
 	int rc = 0;
+	/* A whole CPU's counts are nobody's: there each event is sampled by itself. */
+	bool together = ps->groups && !cpu_wide && (ps->groups_inherit || !ps->setup.inherit);
 
 	setup.cpu_wide = cpu_wide;
 	setup.count_exits = !ps->allowed.cpu_wide || ps->rings.n <= 16; /* one record a CPU */
 	*ret_sampling = *ret_side = (struct plan){0};
-	for (uint32_t i = 0; !rc && i < ps->nevents; i++)
-		rc = plan_add(ret_sampling, &ps->events[i], (uint16_t)(ps->first_event + i),
-			      &setup);
+	for (uint32_t i = 0, n; !rc && i < ps->nevents; i += n) {
+		uint16_t index = (uint16_t)(ps->first_event + i);
+
+		n = 1;
+		while (together && i + n < ps->nevents && ps->leader[i + n] == i)
+			n++;
+		rc = n > 1 ? plan_add_group(ret_sampling, &ps->events[i], n, index, &setup)
+			   : plan_add(ret_sampling, &ps->events[i], index, &setup);
+	}
 	if (!rc)
 		rc = folded ? plan_fold_side(ret_sampling, &setup)
 			    : plan_add_side(ret_side, &setup);
@@ -132,7 +140,7 @@ int perf_arrange(struct perf_source *ps, struct err *err)
 	if (!cpu_wide &&
 	    threads_need(ps, ps->nevents + 1) >
 		    (ps->allowed.cpu_wide && room > MANY_FDS * 2 ? MANY_FDS : room / 2)) {
-		cpu_wide = ps->allowed.cpu_wide;
+		cpu_wide = ps->allowed.cpu_wide && !ps->groups;
 		folded = !cpu_wide && threads_need(ps, ps->nevents + 1) > room - room / 8;
 	}
 	rc = perf_plans(ps, cpu_wide, folded, &sampling, &side);
@@ -224,8 +232,8 @@ static void check_turnover(struct perf_source *ps, uint64_t now)
 	double each = (double)plan_period_ns(&ps->setup) / 2 / TURNOVER_LOOK_NS;
 	bool brief = ps->brief >= BRIEF_LEAST && (double)ps->brief * each > BRIEF_BIAS;
 
-	if (!ps->sampling->cpu_wide && ps->allowed.cpu_wide && !ps->listed_only && !ps->shift &&
-	    (brief || (double)ps->births * each > BIRTH_BIAS || ps->sampling->capped))
+	if (!ps->sampling->cpu_wide && ps->allowed.cpu_wide && !ps->listed_only && !ps->groups &&
+	    !ps->shift && (brief || (double)ps->births * each > BIRTH_BIAS || ps->sampling->capped))
 		perf_shift(ps, true);
 	if (now - ps->turnover_ns >= TURNOVER_LOOK_NS) {
 		ps->births = ps->brief = 0;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "event/perf_open.h"
 
@@ -138,6 +139,67 @@ int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
 	for (uint16_t i = 0; !rc && i < strands; i++)
 		rc = add_one(p, spec, index, strands, setup);
 	return rc;
+}
+
+#define GROUP_READ \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | \
+	 PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+static int add_member(struct plan *p, const struct event_spec *spec, uint16_t index,
+		      uint16_t leader, const struct plan_setup *setup)
+{
+	struct plan_event *e = &p->e[p->n];
+
+	if (p->n == PLAN_MAX)
+		return -E2BIG;
+	*e = (struct plan_event){.spec = *spec, .index = index, .leader = leader, .strands = 1};
+	attr_common(&e->attr, spec, setup);
+	e->attr.sample_type |= PERF_SAMPLE_READ;
+	e->attr.read_format = GROUP_READ;
+	layout_of(e);
+	p->n++;
+	return 0;
+}
+
+int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint16_t index,
+		   const struct plan_setup *setup)
+{
+	uint16_t leader = (uint16_t)p->n;
+	int rc = add_one(p, &specs[0], index, 1, setup);
+
+	if (rc)
+		return rc;
+	p->e[leader].attr.sample_type |= PERF_SAMPLE_READ;
+	p->e[leader].attr.read_format = GROUP_READ;
+	p->e[leader].attr.inherit_stat = 0;
+	layout_of(&p->e[leader]);
+	p->e[leader].software = true;
+	for (uint32_t i = 0; i < n; i++)
+		p->e[leader].software &= specs[i].type == PERF_TYPE_SOFTWARE;
+	for (uint32_t i = 1; !rc && i < n; i++)
+		rc = add_member(p, &specs[i], (uint16_t)(index + i), leader, setup);
+	return rc;
+}
+
+bool plan_groups_inherit(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = NS_PER_S,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_READ,
+		.read_format = GROUP_READ,
+		.disabled = 1,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = perf_open(&attr, 0, -1, -1, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static void attr_side(struct perf_event_attr *a, const struct plan_setup *setup)

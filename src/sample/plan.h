@@ -29,8 +29,8 @@ struct plan_event {
 	uint16_t index;   /* in the profile's event list, or PLAN_SIDE */
 	uint16_t leader;  /* place in the plan of its group's leader */
 	double jitter;    /* by how much of itself the period may differ from CPU to CPU */
-	uint16_t strands; /* events that share this one's work: each sample stands for so much less
-			   */
+	uint16_t strands; /* events that share this one's work: a sample stands for so much less */
+	bool software;    /* leader: its whole group is software events, which never take turns */
 };
 
 struct plan {
@@ -63,6 +63,15 @@ extern const struct record_layout plan_common; /* what every record of every pla
  */
 int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
 	     const struct plan_setup *setup);
+/*
+ * A group: the first of @specs is sampled and reads all of them with each sample, so that the
+ * difference between two readings of a thread belongs to the later one's stack.
+ */
+int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint16_t index,
+		   const struct plan_setup *setup);
+/* Does this kernel read groups of inherited events (6.12 or so)? Tried once with software events.
+ */
+bool plan_groups_inherit(void);
 /* An event that brings only mappings, names, births and ends. -errno: not even that is allowed. */
 int plan_add_side(struct plan *p, const struct plan_setup *setup);
 /* Let the first event bring the side-band records too (where descriptors are scarce). */

@@ -50,6 +50,8 @@ static void on_sample(void *ctx, const struct raw_sample *s)
 		out->longest_gap_ns = s->time_ns - before;
 	out->samples++;
 	out->weight_ns += s->weight;
+	for (uint32_t i = 0; i < s->nvalues; i++)
+		out->second_event += s->values[i].event == 1 ? s->values[i].count : 0;
 	out->kernel += (s->flags & SAMPLE_KERNEL) != 0;
 	out->dumped += s->regs != NULL && s->stack_bytes > 0;
 	out->with_user_chain += s->nuser > 0;
@@ -214,6 +216,8 @@ static void run_here(const struct setting *set)
 		.call_graph = set->call_graph,
 		.stack_bytes = set->stack_bytes,
 		.no_kernel = set->no_kernel,
+		.events = &set->events,
+		.nevents = set->events != NULL,
 	};
 	struct rlimit limit = {set->nofile, set->nofile};
 	struct target target = {.npids = 1};
@@ -244,7 +248,7 @@ static void run_here(const struct setting *set)
 	source_perf.close(source);
 	if (!out->finished)
 		kill(pid, SIGKILL);
-	wait4(pid, NULL, 0, &use);
+	wait4(pid, &out->target_status, 0, &use);
 	out->target_s = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
 			(double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 	out->done = true;

@@ -25,13 +25,16 @@ struct outcome {
 	uint64_t samples, weight_ns, kernel, dumped, with_user_chain, with_kernel_chain;
 	uint64_t unordered, longest_gap_ns, strangers;
 	uint64_t forks, comms, exits, mmaps, accounts, processes_ns, exited_ns;
+	uint64_t second_event; /* sum of the values of event 1 */
 	uint64_t loss[LOSS_KINDS];
 	uint32_t threads, unwatched_most, events;
 	double target_s; /* CPU time by wait4, children it waited for included */
 	uint64_t last_ns;
+	int target_status; /* as of wait4 */
 };
 
 struct setting {
+	const char *events; /* -e, NULL: the clock */
 	void (*work)(void); /* the target */
 	uint32_t rate_hz, stack_bytes;
 	enum call_graph call_graph;

@@ -418,6 +418,28 @@ static void flip_stack(struct source *s, int step)
 	assert_int_equal(source_perf.command(s, &c), 0);
 }
 
+static void switch_events(struct source *s, int step)
+{
+	const struct source_command c = {.kind = SOURCE_SET_EVENTS,
+					 .events = strdup("{cpu-clock,page-faults}")};
+
+	if (step != 3 || source_perf.command(s, &c))
+		free(c.events);
+}
+
+/* Another list of events while it runs: the clock goes on without a gap under its new number. */
+static void test_switch(void **state)
+{
+	const struct outcome *o;
+
+	(void)state;
+	need_perf();
+	o = run(&(struct setting){.work = work_busy, .meddle = switch_events});
+	assert_clean(o);
+	assert_int_equal(o->events, 3);
+	assert_share(weight_s(o), o->target_s, 0.95, 1.05);
+}
+
 /* Whatever is changed while it runs: no gap, and nothing counted twice. */
 static void test_changes(void **state)
 {
@@ -532,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_unprivileged),
 		cmocka_unit_test(test_unprivileged_spawner),
 		cmocka_unit_test(test_unprivileged_crowd),
+		cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_refused_by_seccomp),

@@ -176,6 +176,7 @@ int build_fold(struct build *b, task_id task)
 	b->whole_n = b->desc && b->desc->exact
 			     ? INFINITY
 			     : confidence_effective(e->flat.all.weight, e->flat.all.weight_sq);
+	metrics_weigh(b);
 	return 0;
 }
 

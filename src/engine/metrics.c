@@ -1,5 +1,8 @@
 /*
- * metrics: see metrics.h. Events are matched by name, without the modifiers behind a last colon.
+ * metrics: see metrics.h.
+ *
+ * Engine thread. What came along with samples is summed from that; an event that only has samples
+ * of its own is summed by their weights.
  */
 #include "engine/metrics.h"
 
@@ -8,6 +11,9 @@
 #include <string.h>
 
 #include "engine/build.h"
+
+#define NOTHING_AFTER 30     /* samples after which an event that counted nothing is said to */
+#define ALWAYS        0.9999 /* share of the time that is all of it */
 
 enum grade { GRADE_NONE, GRADE_GOOD, GRADE_FAIR, GRADE_BAD };
 
@@ -19,7 +25,7 @@ static size_t bare_length(const char *name)
 	return (size_t)(colon - name);
 }
 
-static bool same_event(const char *a, const char *b)
+bool metrics_same_event(const char *a, const char *b)
 {
 	size_t n = bare_length(a);
 	return n == bare_length(b) && !strncmp(a, b, n);
@@ -31,7 +37,7 @@ static uint16_t find_event(const struct build *b, const char *name)
 	const struct shared *s = &b->e->shared;
 	for (uint16_t i = 0; i < EVENT_MAX; i++) {
 		const struct event_desc *d = shared_event(s, i);
-		if (d && d->set == b->desc->set && same_event(d->name, name))
+		if (d && d->set == b->desc->set && metrics_same_event(d->name, name))
 			return i;
 	}
 	return UINT16_MAX;
@@ -68,9 +74,7 @@ static void take(struct build *b, const struct event_set *set, const struct set_
 		if (!(metric->formula.uses >> i & 1))
 			continue;
 		uint16_t event = find_event(b, set->events[i].name);
-		uint32_t slot = event == UINT16_MAX ? FLAT_VALUES_MAX
-				: event == b->event ? METRIC_SAMPLED
-						    : slot_of(m, event);
+		uint32_t slot = event == UINT16_MAX ? FLAT_VALUES_MAX : slot_of(m, event);
 		if (slot == FLAT_VALUES_MAX) {
 			m->nvalues = before;
 			return;
@@ -95,6 +99,16 @@ static void title(struct build *b)
 	b->a->nmetrics = (uint8_t)b->metrics.n;
 }
 
+static void ask_for_sums(struct build *b)
+{
+	const struct metrics *m = &b->metrics;
+	b->fq.values = m->values;
+	b->fq.nvalues = m->nvalues;
+	for (uint32_t i = 0; i < m->nvalues; i++)
+		if (!(b->e->profile.events_read >> m->values[i] & 1))
+			b->fq.by_weight |= 1u << i;
+}
+
 void metrics_choose(struct build *b)
 {
 	const struct engine_setup *setup = &b->e->setup;
@@ -110,27 +124,57 @@ void metrics_choose(struct build *b)
 		for (uint32_t k = 0; k < set->nmetrics; k++)
 			take(b, set, &set->metrics[k]);
 	}
-	b->fq.values = b->metrics.values;
-	b->fq.nvalues = b->metrics.nvalues;
+	ask_for_sums(b);
 	title(b);
 }
 
-double metrics_value(const struct metrics *m, uint32_t which, const struct sums *sums,
-		     const double *values)
+/* What stands in the way of a number for this value; VALUE_OK or VALUE_SCALED: nothing. */
+static enum value_state state_of(const struct build *b, uint32_t slot)
+{
+	const struct profile *p = &b->e->profile;
+	const struct flat *f = &b->e->flat;
+	uint16_t event = b->metrics.values[slot];
+	const struct count_state *count = &b->e->counts[event];
+
+	if (f->all_values[slot] > 0)
+		return f->running[slot] < ALWAYS ? VALUE_SCALED : VALUE_OK;
+	if (count->seen && count->state >= VALUE_UNSUPPORTED && count->state <= VALUE_NOT_RUNNING)
+		return (enum value_state)count->state;
+	if (p->events_read >> event & 1 && p->value_state[event] > VALUE_SCALED)
+		return (enum value_state)p->value_state[event];
+	return f->all.samples >= NOTHING_AFTER ? VALUE_NOTHING : VALUE_NONE;
+}
+
+void metrics_weigh(struct build *b)
+{
+	struct metrics *m = &b->metrics;
+	for (uint32_t i = 0; i < m->n; i++) {
+		m->state[i] = VALUE_OK;
+		m->running[i] = 1;
+		for (uint32_t k = 0; k < METRIC_EVENTS; k++) {
+			if (!(m->m[i].metric->formula.uses >> k & 1))
+				continue;
+			uint8_t slot = m->m[i].slot_of[k];
+			enum value_state s = state_of(b, slot);
+			if (s > m->state[i])
+				m->state[i] = (uint8_t)s;
+			m->running[i] = fminf(m->running[i], (float)b->e->flat.running[slot]);
+		}
+	}
+}
+
+double metrics_value(const struct metrics *m, uint32_t which, const double *values)
 {
 	double v[METRIC_EVENTS];
 	const struct set_metric *metric = m->m[which].metric;
-	for (uint32_t i = 0; i < METRIC_EVENTS; i++) {
-		uint8_t slot = m->m[which].slot_of[i];
-		v[i] = !(metric->formula.uses >> i & 1) ? 0
-		       : slot == METRIC_SAMPLED         ? (double)sums->weight
-		       : values                         ? values[slot]
-							: NAN;
-	}
+	if (m->state[which] > VALUE_SCALED)
+		return NAN;
+	for (uint32_t i = 0; i < METRIC_EVENTS; i++)
+		v[i] = metric->formula.uses >> i & 1 ? values[m->m[which].slot_of[i]] : 0;
 	return formula_value(&metric->formula, v);
 }
 
-static enum grade grade_of(const struct set_metric *m, double v)
+uint8_t metrics_grade(const struct set_metric *m, double v)
 {
 	if (isnan(v) || (!m->has_good && !m->has_bad))
 		return GRADE_NONE;
@@ -141,35 +185,38 @@ static enum grade grade_of(const struct set_metric *m, double v)
 	return GRADE_FAIR;
 }
 
-/* Needed events that counted nothing in the whole view make a metric unknown, not 0. */
-static enum value_state state_of(const struct build *b, uint32_t which, double v)
+static struct metric_value judge(const struct metrics *m, uint32_t which, const double *values)
 {
-	const struct metrics *m = &b->metrics;
-	const struct formula *f = &m->m[which].metric->formula;
-	for (uint32_t i = 0; i < METRIC_EVENTS; i++) {
-		uint8_t slot = m->m[which].slot_of[i];
-		if (f->uses >> i & 1 && slot != METRIC_SAMPLED &&
-		    !(b->e->flat.all_values[slot] > 0))
-			return VALUE_NOTHING;
-	}
-	return isnan(v) ? VALUE_NONE : VALUE_OK;
-}
-
-static struct metric_value judge(const struct build *b, uint32_t which, double v)
-{
-	struct metric_value out = {.v = v, .state = (uint8_t)state_of(b, which, v), .running = 1};
-	if (out.state == VALUE_OK)
-		out.grade = (uint8_t)grade_of(b->metrics.m[which].metric, v);
+	struct metric_value out = {.v = values ? metrics_value(m, which, values) : NAN,
+				   .state = m->state[which],
+				   .running = m->running[which]};
+	if (out.state > VALUE_SCALED)
+		return out;
+	if (isnan(out.v))
+		out.state = VALUE_NONE; /* nothing here to divide by */
+	else
+		out.grade = metrics_grade(m->m[which].metric, out.v);
 	return out;
 }
 
-void metrics_fill(struct build *b, struct row *row, const struct sums *self,
-		  const double *self_values, const struct sums *total, const double *total_values)
+void metrics_fill(const struct build *b, struct row *row, const double *self_values,
+		  const double *total_values)
 {
 	const struct metrics *m = &b->metrics;
 	for (uint32_t i = 0; i < m->n; i++) {
-		row->self_metric[i] = judge(b, i, metrics_value(m, i, self, self_values));
-		row->total_metric[i] = judge(b, i, metrics_value(m, i, total, total_values));
+		row->self_metric[i] = judge(m, i, self_values);
+		row->total_metric[i] = judge(m, i, total_values);
 	}
 	row->nmetrics = (uint8_t)m->n;
+}
+
+double metrics_key(const struct build *b, uint32_t column, const double *self_values,
+		   const double *total_values)
+{
+	bool of_total = column >= COLUMN_METRIC_TOTAL;
+	uint32_t i = column - (of_total ? COLUMN_METRIC_TOTAL : COLUMN_METRIC);
+	double v = i < b->metrics.n
+			   ? metrics_value(&b->metrics, i, of_total ? total_values : self_values)
+			   : NAN;
+	return isnan(v) ? -INFINITY : v;
 }

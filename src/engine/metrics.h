@@ -3,7 +3,9 @@
  * their values.
  *
  * A metric is available when every event it needs is in the event set in view. The set that was
- * asked for by name comes first and alone; otherwise all metrics that can be had. Engine thread.
+ * asked for by name comes first and alone; otherwise all metrics that can be had. A value is the
+ * formula of sums, never an average of ratios. Unknown is never 0: an event that is not supported,
+ * not scheduled, or that counts nothing makes its metrics n/a, with the reason. Engine thread.
  */
 #ifndef ALTPTTOP_METRICS_H
 #define ALTPTTOP_METRICS_H
@@ -14,29 +16,40 @@
 
 struct build;
 
-#define METRIC_SAMPLED 0xff /* the value is the weight of the samples themselves */
-#define METRIC_EVENTS  32
+#define METRIC_EVENTS 32
 
 struct metrics {
 	uint32_t n;
 	struct {
 		const struct set_metric *metric;
-		uint8_t slot_of[METRIC_EVENTS]; /* the formula's values → place in values, or
-						   METRIC_SAMPLED */
+		uint8_t slot_of[METRIC_EVENTS]; /* the formula's values → place in values */
 	} m[METRIC_MAX];
-	uint16_t values[FLAT_VALUES_MAX]; /* events read along whose sums are needed */
+	uint16_t values[FLAT_VALUES_MAX]; /* events whose sums are needed */
 	uint32_t nvalues;
+	/* Of the whole view, known after the fold: whether there are numbers, and over which share
+	 * of the time their events ran. */
+	uint8_t state[METRIC_MAX]; /* enum value_state */
+	float running[METRIC_MAX];
 };
 
-/* After the event in view is known: chooses, and titles the answer's columns. */
+/* After the event in view is known: chooses, asks the fold for sums, titles the answer's columns.
+ */
 void metrics_choose(struct build *b);
+/* After the fold: which metrics can be numbers at all. */
+void metrics_weigh(struct build *b);
 
-/* One metric from a row's weight and the sums of its values (nvalues of them; NULL none). */
-double metrics_value(const struct metrics *m, uint32_t which, const struct sums *sums,
-		     const double *values);
+/* One metric from the sums of its values (nvalues of them); NAN: unknown. */
+double metrics_value(const struct metrics *m, uint32_t which, const double *values);
+/* Fill @row's metrics from sums; NULL: there are none. */
+void metrics_fill(const struct build *b, struct row *row, const double *self_values,
+		  const double *total_values);
+/* By what rows sort for COLUMN_METRIC + i and COLUMN_METRIC_TOTAL + i; unknown ones come last. */
+double metrics_key(const struct build *b, uint32_t column, const double *self_values,
+		   const double *total_values);
 
-/* Fill @row's metrics; @total_values may be NULL where self is all there is. */
-void metrics_fill(struct build *b, struct row *row, const struct sums *self,
-		  const double *self_values, const struct sums *total, const double *total_values);
+/* 1 good, 2 fair, 3 bad, 0: no threshold, or unknown. */
+uint8_t metrics_grade(const struct set_metric *m, double v);
+/* Equal names of events, modifiers behind a last colon aside. */
+bool metrics_same_event(const char *a, const char *b);
 
 #endif

@@ -30,8 +30,11 @@ static uint32_t list(struct build *b, const struct fold_rows *rows, struct candi
 	return n;
 }
 
-static void fill(struct build *b, struct row *row, enum row_kind kind, const struct fold_row *r)
+/* @rows: where @r lies, NULL: it is the focus. */
+static void fill(struct build *b, enum row_kind kind, const struct fold_rows *rows,
+		 const struct fold_row *r)
 {
+	struct row *row = build_row(b);
 	struct fid_text x;
 	fid_text(b, r->fid, &x);
 	row->key = (struct row_key){.kind = kind, .a = r->fid};
@@ -48,6 +51,9 @@ static void fill(struct build *b, struct row *row, enum row_kind kind, const str
 	if (!isinf(b->whole_n))
 		row->flags |= confidence_flags(
 			confidence_effective(r->total.weight, r->total.weight_sq));
+	size_t i = rows ? (size_t)(r - rows->data) * rows->nvalues : 0;
+	metrics_fill(b, row, rows ? rows->self_values + i : b->e->edges.focus_self,
+		     rows ? rows->total_values + i : b->e->edges.focus_total);
 }
 
 void show_callers(struct build *b)
@@ -76,11 +82,11 @@ void show_callers(struct build *b)
 	bool all = nup + 1 + ndown <= b->max_rows;
 	uint32_t most = all ? nup : b->max_rows / 2, skip = nup > most ? nup - most : 0;
 	for (uint32_t i = skip; i < nup; i++)
-		fill(b, build_row(b), ROW_CALLER, &e->callers.data[up[i].index]);
+		fill(b, ROW_CALLER, &e->callers, &e->callers.data[up[i].index]);
 	b->a->focus_row = b->nrows;
-	fill(b, build_row(b), ROW_SELF, &e->focus);
+	fill(b, ROW_SELF, NULL, &e->focus);
 	for (uint32_t i = 0; i < ndown && b->nrows < b->max_rows; i++)
-		fill(b, build_row(b), ROW_CALLEE, &e->callees.data[down[i].index]);
+		fill(b, ROW_CALLEE, &e->callees, &e->callees.data[down[i].index]);
 	if (!e->focus.total.samples)
 		snprintf(b->a->note, sizeof b->a->note, "no samples of it in this window");
 out:

@@ -3,24 +3,16 @@
  *
  * Engine thread.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "engine/build.h"
-
-/* Unknown values sort behind all others. */
-static double known(double v)
-{
-	return isnan(v) ? -INFINITY : v;
-}
 
 /* Derived columns of a row of the fold. */
 static void fill_metrics(struct build *b, struct row *row, const struct fold_row *r)
 {
 	const struct fold_rows *rows = &b->e->rows;
 	size_t i = (size_t)(r - rows->data) * rows->nvalues;
-	metrics_fill(b, row, &r->self, rows->nvalues ? rows->self_values + i : NULL, &r->total,
-		     rows->nvalues ? rows->total_values + i : NULL);
+	metrics_fill(b, row, rows->self_values + i, rows->total_values + i);
 }
 
 /* What a row is sorted by; text columns ask for the name. */
@@ -28,11 +20,8 @@ static double sort_key(const struct build *b, const struct fold_row *r)
 {
 	const struct fold_rows *rows = &b->e->rows;
 	size_t i = (size_t)(r - rows->data) * rows->nvalues;
-	uint32_t self = b->q->sort - COLUMN_METRIC, total = b->q->sort - COLUMN_METRIC_TOTAL;
-	if (b->q->sort >= COLUMN_METRIC && self < b->metrics.n)
-		return known(metrics_value(&b->metrics, self, &r->self, rows->self_values + i));
-	if (b->q->sort >= COLUMN_METRIC_TOTAL && total < b->metrics.n)
-		return known(metrics_value(&b->metrics, total, &r->total, rows->total_values + i));
+	if (b->q->sort >= COLUMN_METRIC && b->q->sort < COLUMN_CELL)
+		return metrics_key(b, b->q->sort, rows->self_values + i, rows->total_values + i);
 	switch (b->q->sort) {
 	case COLUMN_TOTAL: return (double)r->total.weight;
 	case COLUMN_SAMPLES: return (double)r->self.samples;

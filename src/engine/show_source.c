@@ -21,6 +21,7 @@ struct source_show {
 	const struct listing *listing; /* NULL: not there yet */
 	str_id file;
 	struct sums *insns; /* by listing's instruction: self, then total */
+	double *values;     /* likewise, flat.nvalues each */
 	bool assembly;
 	uint64_t hottest;
 };
@@ -31,8 +32,10 @@ static void place_addresses(struct source_show *s)
 	const struct listing *l = s->listing;
 	if (!l || !l->ninsns)
 		return;
+	uint32_t nv = s->b->e->flat.nvalues;
 	s->insns = calloc((size_t)l->ninsns * 2, sizeof *s->insns);
-	if (!s->insns) {
+	s->values = calloc((size_t)l->ninsns * 2 * nv + 1, sizeof *s->values);
+	if (!s->insns || !s->values) {
 		s->b->failed = true;
 		return;
 	}
@@ -50,6 +53,11 @@ static void place_addresses(struct source_show *s)
 			continue;
 		sums_add(&s->insns[(lo - 1) * 2], &a->self);
 		sums_add(&s->insns[(lo - 1) * 2 + 1], &a->total);
+		double *values = s->values + (size_t)(lo - 1) * 2 * nv;
+		for (uint32_t v = 0; v < nv; v++) {
+			values[v] += a->self_values[v];
+			values[nv + v] += a->total_values[v];
+		}
 	}
 }
 
@@ -70,6 +78,7 @@ static void fill_shares(struct source_show *s, struct row *row, const struct lin
 {
 	static const struct sums none;
 	build_shares(s->b, row, f ? &f->self : &none, f ? &f->total : &none);
+	metrics_fill(s->b, row, f ? f->self_values : NULL, f ? f->total_values : NULL);
 	if (!row->total_samples)
 		row->flags &= ~(uint32_t)(ROW_UNRANKED | ROW_LOW | ROW_DIM);
 }
@@ -115,6 +124,9 @@ static void emit_insn(struct source_show *s, uint32_t index, uint16_t depth)
 	if (i->data)
 		row->note = "cannot be decoded";
 	build_shares(s->b, row, &s->insns[index * 2], &s->insns[index * 2 + 1]);
+	uint32_t nv = s->b->e->flat.nvalues;
+	const double *values = s->values + (size_t)index * 2 * nv;
+	metrics_fill(s->b, row, values, values + nv);
 	fill_target(s, row, i);
 }
 
@@ -361,5 +373,6 @@ void show_source(struct build *b)
 out:
 	listing_unref(s.listing);
 	free(s.insns);
+	free(s.values);
 	code_fold_fini(&s.code);
 }

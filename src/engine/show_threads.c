@@ -207,7 +207,9 @@ static void set_order(struct build *b, struct candidate *c, const struct line *l
 		c->text = x.name;
 		break;
 	}
-	default: break;
+	default:
+		if (b->q->sort >= COLUMN_METRIC && b->q->sort < COLUMN_CELL)
+			c->key = metrics_key(b, b->q->sort, l->values, l->values);
 	}
 }
 
@@ -239,7 +241,6 @@ static void fill(struct threads_show *s, struct row *row, const struct line *l, 
 	row->pid = t->pid;
 	row->tid = group ? 0 : t->tid;
 	build_shares(b, row, &l->sums, &l->sums);
-	metrics_fill(b, row, &l->sums, l->values, &l->sums, l->values);
 	row->cpu = l->cpu;
 	row->user = l->user;
 	row->system = l->system;
@@ -255,6 +256,7 @@ static void fill(struct threads_show *s, struct row *row, const struct line *l, 
 		row->go = (struct row_key){.kind = ROW_FUNCTION, .a = l->top};
 	}
 	fill_spark(s, row, l);
+	metrics_fill(b, row, l->values, l->values);
 	if (group)
 		row->children = (uint16_t)(l->members < UINT16_MAX ? l->members : UINT16_MAX);
 }

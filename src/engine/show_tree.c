@@ -168,6 +168,7 @@ static void fill_node(struct tree_show *s, struct row *row, const uint32_t *path
 		if (!(b->q->flags & QUERY_BOTTOM_UP))
 			all.weight += b->unsampled_weight;
 		build_shares(b, row, &x->self, &all);
+		metrics_fill(b, row, NULL, b->e->flat.all_values);
 		return;
 	}
 	fid_text(b, x->fid, &text);
@@ -190,6 +191,9 @@ static void fill_node(struct tree_show *s, struct row *row, const uint32_t *path
 	if (b->q->flags & QUERY_BOTTOM_UP && n > 1) /* the nearest caller is what one goes to */
 		row->go = (struct row_key){.kind = ROW_FUNCTION, .a = first->fid};
 	build_shares(b, row, &x->self, &x->total);
+	double self[FLAT_VALUES_MAX], total[FLAT_VALUES_MAX];
+	pathtree_values(&s->tree, path[n - 1], self, total);
+	metrics_fill(b, row, self, total);
 }
 
 /* A row of its own for CPU time that was not sampled, under the root. */

@@ -61,7 +61,7 @@ static void add_counts(struct build *b, fid_t fid, struct verdict_facts *f)
 			if (!strcmp(b->metrics.m[i].metric->name, counted[k].metric))
 				f->fact[counted[k].fact] =
 					counted[k].scale *
-					metrics_value(&b->metrics, i, &r->self,
+					metrics_value(&b->metrics, i,
 						      rows->self_values + (size_t)(r - rows->data) *
 										  rows->nvalues);
 }

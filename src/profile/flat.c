@@ -58,13 +58,14 @@ bool fold_takes(const struct fold_query *q, const struct cell *c)
 	return !q->task_mask || (c->task < q->ntasks && q->task_mask[c->task]);
 }
 
-static bool takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i)
+bool fold_takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i)
 {
-	if (!(c->flags & CELL_VALUE) || (q->task && c->task != q->task) ||
+	if (c->flags & ~CELL_VALUE || (q->task && c->task != q->task) ||
 	    (q->task_mask && !(c->task < q->ntasks && q->task_mask[c->task])))
 		return false;
 	for (uint32_t i = 0; i < q->nvalues; i++) {
-		if (q->values[i] == c->event) {
+		bool by_weight = q->by_weight >> i & 1;
+		if (q->values[i] == c->event && by_weight == !(c->flags & CELL_VALUE)) {
 			*ret_i = i;
 			return true;
 		}
@@ -133,30 +134,50 @@ static struct flat_leaf *leaf_of(struct flat *f, node_id node)
 	return &f->leaves[f->nleaves - 1];
 }
 
+struct running {
+	uint64_t readings[FLAT_VALUES_MAX], ppm[FLAT_VALUES_MAX];
+};
+
+static void count_running(const struct fold_query *q, const struct cell *c, struct running *r)
+{
+	for (uint32_t i = 0; i < q->nvalues; i++) {
+		if (q->values[i] != c->event)
+			continue;
+		r->readings[i] += c->samples;
+		r->ppm[i] += c->weight;
+	}
+}
+
 static int gather(struct flat *f, const struct profile *p, const struct tables *t,
 		  const struct fold_query *q)
 {
 	uint32_t count = p->trie.count, i = 0;
+	struct running running = {0};
 	struct profile_walk w = profile_walk(p, &q->window);
 
 	while (profile_next(&w)) {
 		const struct cell *c = w.cell;
+		if (c->flags == CELL_RUNNING && f->nvalues)
+			count_running(q, c, &running);
 		if (c->node >= count)
 			continue;
 		bool sample = fold_takes(q, c);
-		if (!sample && !(f->nvalues && takes_value(q, c, &i)))
-			continue;
-		if (hidden_mode(t, p, c->node, q->flags))
+		bool value = f->nvalues && fold_takes_value(q, c, &i);
+		if (!(sample || value) || hidden_mode(t, p, c->node, q->flags))
 			continue;
 		struct flat_leaf *leaf = leaf_of(f, c->node);
 		if (!leaf)
 			return -ENOMEM;
 		if (sample)
 			sums_add(&leaf->sums, &(struct sums){c->samples, c->weight, c->weight_sq});
-		else
+		if (value)
 			f->leaf_values[(size_t)(leaf - f->leaves) * f->nvalues + i] +=
 				(double)(int64_t)c->weight;
 	}
+	for (i = 0; i < f->nvalues; i++)
+		f->running[i] = running.readings[i]
+					? (double)running.ppm[i] / 1e6 / (double)running.readings[i]
+					: 1;
 	return 0;
 }
 
@@ -166,7 +187,10 @@ static uint32_t mark(struct flat *f, const struct trie *trie)
 	uint32_t touched = 0;
 	for (uint32_t i = 0; i < f->nleaves; i++) {
 		const struct sums *s = &f->leaves[i].sums;
-		if (!s->samples && !s->weight)
+		bool values = false;
+		for (uint32_t v = 0; v < f->nvalues && !values; v++)
+			values = f->leaf_values[(size_t)i * f->nvalues + v] != 0;
+		if (!s->samples && !s->weight && !values)
 			f->place[f->leaves[i].node] = 0;
 	}
 	for (uint32_t i = 0; i < f->nleaves; i++) {

@@ -12,7 +12,7 @@
 #include "profile/profile.h"
 
 #define FLAT_NONE       UINT32_MAX
-#define FLAT_VALUES_MAX 16 /* events read along, of one set */
+#define FLAT_VALUES_MAX 24 /* events whose sums go along, of one set */
 
 struct sums {
 	uint64_t samples, weight;
@@ -32,8 +32,10 @@ struct fold_query {
 	task_id task;             /* 0: all */
 	const uint8_t *task_mask; /* tasks to count, by id (ids beyond ntasks are not); NULL: all */
 	uint32_t ntasks;
-	const uint16_t *values; /* events read along whose sums are wanted too */
+	const uint16_t *values; /* events whose sums are wanted too, FLAT_VALUES_MAX at most … */
 	uint32_t nvalues;
+	uint32_t by_weight; /* … bit by place: not read along, Σ weight of its own samples stands
+			       for it */
 };
 
 struct flat_node {
@@ -52,6 +54,8 @@ struct flat {
 	uint32_t nvalues;
 	double *self_values, *total_values; /* [n × nvalues] */
 	double all_values[FLAT_VALUES_MAX];
+	double running[FLAT_VALUES_MAX]; /* share of the time on the hardware; 1 where nobody tells
+					  */
 	/* scratch */
 	struct flat_leaf *leaves;
 	uint32_t nleaves, leaves_cap;
@@ -66,6 +70,8 @@ void flat_fini(struct flat *f); /* a zeroed struct is empty; so is it afterwards
 int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	       const struct fold_query *q);                        /* -ENOMEM: nothing is in it */
 bool fold_takes(const struct fold_query *q, const struct cell *c); /* is @c a sample of @q? */
+/* Is @c part of one of @q's values? Of which. */
+bool fold_takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i);
 size_t flat_bytes(const struct flat *f);
 
 #endif

@@ -263,10 +263,15 @@ static void edge_enter(void *ctx, struct visit *path, uint32_t depth)
 
 	if (v->fid == g->focus) {
 		const struct flat_node *n = &f->nodes[v->node];
-		if (!g->e->focus.active++)
+		size_t i = (size_t)v->node * f->nvalues;
+		if (!g->e->focus.active++) {
 			sums_add(&g->e->focus.total, &n->total);
-		if (v->k == 0)
+			add_values(g->e->focus_total, f->total_values + i, f->nvalues);
+		}
+		if (v->k == 0) {
 			sums_add(&g->e->focus.self, &n->self);
+			add_values(g->e->focus_self, f->self_values + i, f->nvalues);
+		}
 	}
 	if (depth < 2)
 		return;
@@ -315,6 +320,8 @@ int fold_edges(struct fold_edges *e, const struct flat *f, const struct tables *
 			   .callees = {.f = f, .t = t, .r = &e->callees},
 			   .focus = focus};
 	e->focus = (struct fold_row){.fid = focus};
+	memset(e->focus_self, 0, sizeof e->focus_self);
+	memset(e->focus_total, 0, sizeof e->focus_total);
 	if (fold_rows_reset(&e->callers, t, f->nvalues) ||
 	    fold_rows_reset(&e->callees, t, f->nvalues))
 		return -ENOMEM;

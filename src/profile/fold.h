@@ -64,6 +64,7 @@ int fold_modules(struct fold_rows *r, const struct flat *f, const struct tables 
 struct fold_edges {
 	struct fold_rows callers, callees; /* self: what ends in the callee of that edge */
 	struct fold_row focus;
+	double focus_self[FLAT_VALUES_MAX], focus_total[FLAT_VALUES_MAX];
 };
 void fold_edges_fini(struct fold_edges *e);
 int fold_edges(struct fold_edges *e, const struct flat *f, const struct tables *t, uint32_t flags,

@@ -54,9 +54,16 @@ static void add(struct coding *g, struct line_folds *l, uint64_t key, const stru
 		g->c->failed = true;
 		return;
 	}
-	if (!row->active++)
+	const struct flat *f = g->f;
+	size_t at = (size_t)(n - f->nodes) * f->nvalues;
+	bool outermost = !row->active++;
+	if (outermost)
 		sums_add(&row->total, &n->total);
 	sums_add(&row->self, &n->self);
+	for (uint32_t i = 0; i < f->nvalues; i++) {
+		row->self_values[i] += f->self_values[at + i];
+		row->total_values[i] += outermost ? f->total_values[at + i] : 0;
+	}
 	if (fresh->addr < row->addr)
 		row->addr = fresh->addr;
 	if (n->total.weight > row->callee_weight) {

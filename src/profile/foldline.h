@@ -23,6 +23,7 @@ struct line_fold {
 	str_id callee_file; /* where the inlined callee's heaviest line is … */
 	uint32_t callee_line;
 	uint64_t callee_weight;
+	double self_values[FLAT_VALUES_MAX], total_values[FLAT_VALUES_MAX];
 };
 
 struct line_folds {

@@ -72,14 +72,13 @@ static int count_sample(struct task_folds *r, const struct tables *t, const stru
 
 static int count_value(struct task_folds *r, const struct fold_query *q, const struct cell *c)
 {
-	for (uint32_t i = 0; i < q->nvalues && i < FLAT_VALUES_MAX; i++) {
-		if (q->values[i] != c->event)
-			continue;
-		struct task_fold *row = task_folds_at(r, c->task);
-		if (!row)
-			return -ENOMEM;
-		row->values[i] += (double)(int64_t)c->weight;
-	}
+	uint32_t i;
+	if (!fold_takes_value(q, c, &i))
+		return 0;
+	struct task_fold *row = task_folds_at(r, c->task);
+	if (!row)
+		return -ENOMEM;
+	row->values[i] += (double)(int64_t)c->weight;
 	return 0;
 }
 
@@ -114,8 +113,8 @@ int fold_tasks(struct task_folds *r, const struct profile *p, const struct table
 			continue;
 		if (fold_takes(&all, c))
 			failed = count_sample(r, t, q, c, trie_at(&p->trie, c->node)->frame);
-		else if (c->flags & CELL_VALUE && q->nvalues)
-			failed = count_value(r, q, c);
+		if (q->nvalues && !failed)
+			failed = count_value(r, &all, c);
 	}
 	if (!failed)
 		fill_sparks(r, p, end_ns);

@@ -185,8 +185,17 @@ static void push_origin(struct pathtree *c, uint32_t node, uint32_t k, const str
 {
 	struct tree_place p = {node, k, (uint32_t)c->origins.len};
 	struct tree_origin o = {.self = *self, .total = *total};
-	if (vec_push(&c->origins, o) || vec_push(&c->places, p))
+	uint32_t nv = c->flat->nvalues;
+	if (vec_push(&c->origins, o) || vec_push(&c->places, p) ||
+	    (nv && vec_reserve(&c->origin_values, c->origin_values.len + nv))) {
 		c->failed = true;
+		return;
+	}
+	/* Where the whole subtree counts, its values do; else what ends here. */
+	const double *from = total == &c->flat->nodes[node].self ? c->flat->self_values
+								 : c->flat->total_values;
+	for (uint32_t i = 0; i < nv; i++)
+		c->origin_values.data[c->origin_values.len++] = from[(size_t)node * nv + i];
 }
 
 struct seeking {
@@ -208,7 +217,11 @@ static void seek_enter(void *ctx, struct visit *path, uint32_t depth)
 		return;
 	const struct flat_node *n = &c->flat->nodes[v->node];
 	if (s->open.len) {
-		struct sums *up = &c->origins.data[s->open.data[s->open.len - 1]].total;
+		uint32_t above = s->open.data[s->open.len - 1], nv = c->flat->nvalues;
+		struct sums *up = &c->origins.data[above].total;
+		for (uint32_t i = 0; i < nv; i++)
+			c->origin_values.data[(size_t)above * nv + i] -=
+				c->flat->total_values[(size_t)v->node * nv + i];
 		up->samples -= n->total.samples;
 		up->weight -= n->total.weight;
 		up->weight_sq -= n->total.weight_sq;
@@ -259,9 +272,32 @@ int pathtree_init(struct pathtree *c, const struct flat *f, const struct tables 
 	return c->failed ? -ENOMEM : 0;
 }
 
+void pathtree_values(const struct pathtree *c, uint32_t node, double *ret_self, double *ret_total)
+{
+	const struct flat *f = c->flat;
+	const struct tree_node *n = &c->nodes.data[node];
+	uint32_t nv = f->nvalues;
+	memset(ret_self, 0, nv * sizeof *ret_self);
+	memset(ret_total, 0, nv * sizeof *ret_total);
+	for (uint32_t p = 0; p < n->nplaces; p++) {
+		const struct tree_place *at = &c->places.data[n->places + p];
+		const double *total = bottom_up(c) ? c->origin_values.data + (size_t)at->origin * nv
+						   : f->total_values + (size_t)at->node * nv;
+		/* Bottom-up a row's self is what ends in the function that all began with. */
+		uint32_t from = bottom_up(c) ? c->places.data[at->origin].node : at->node;
+		bool ends = bottom_up(c) ? c->places.data[at->origin].k == 0 : at->k == 0;
+		for (uint32_t i = 0; i < nv; i++) {
+			ret_total[i] += total[i];
+			if (ends)
+				ret_self[i] += f->self_values[(size_t)from * nv + i];
+		}
+	}
+}
+
 void pathtree_fini(struct pathtree *c)
 {
 	vec_fini(&c->nodes);
 	vec_fini(&c->places);
 	vec_fini(&c->origins);
+	vec_fini(&c->origin_values);
 }

@@ -52,6 +52,9 @@ struct pathtree {
 	struct {
 		VEC(struct tree_origin)
 	} origins;
+	struct {
+		VEC(double)
+	} origin_values; /* [origins × flat.nvalues]: total's */
 };
 
 /* The root, unopened. @focus 0: every function. Only with QUERY_BOTTOM_UP in @flags has it a
@@ -61,6 +64,9 @@ int pathtree_init(struct pathtree *c, const struct flat *f, const struct tables 
 void pathtree_fini(struct pathtree *c);
 /* Make the children of @node; idempotent. Pointers into nodes move. */
 void pathtree_open(struct pathtree *c, uint32_t node);
+
+/* Sums of the flat's values over @node: room for flat.nvalues each. */
+void pathtree_values(const struct pathtree *c, uint32_t node, double *ret_self, double *ret_total);
 
 /* Flat node and chain place of the caller of a place; false: it is outermost. */
 bool pathtree_caller(const struct pathtree *c, uint32_t node, uint32_t k, uint32_t *ret_node,

@@ -121,6 +121,10 @@ static void add_values(struct profile *p, const struct sample *s, node_id node,
 {
 	for (unsigned i = 0; i < s->nvalues; i++) {
 		const struct sample_value *v = &values[i];
+		if (v->event >= EVENT_MAX)
+			continue;
+		p->value_state[v->event] = v->state;
+		p->events_read |= 1ull << v->event;
 		if (v->state != VALUE_OK && v->state != VALUE_SCALED)
 			continue;
 		struct cell c = {.node = node,

@@ -28,9 +28,11 @@ struct profile {
 	uint64_t newest_ns; /* time of the newest thing */
 	uint64_t mark_ns;   /* 0: not marked */
 	size_t totals_cap;
-	uint64_t overflowed_paths; /* samples whose path had no room: they are in [overflow] */
-	uint64_t overflowed;       /* cells that lost their thread or their node to the cap */
-	uint64_t events_on_cpu;    /* bit by event: its weights are on-CPU time */
+	uint64_t overflowed_paths;      /* samples whose path had no room: they are in [overflow] */
+	uint64_t overflowed;            /* cells that lost their thread or their node to the cap */
+	uint64_t events_on_cpu;         /* bit by event: its weights are on-CPU time */
+	uint64_t events_read;           /* bit by event: values of it came along with samples */
+	uint8_t value_state[EVENT_MAX]; /* of the newest such value (enum value_state) */
 	enum account_scope scope;
 	uint32_t pruned;             /* times that rare paths were shortened (prune.h) */
 	uint64_t added, prune_after; /* samples; no pruning before so many */

@@ -30,58 +30,53 @@ all_rooted() { # OUT ROOT
 		'BEGIN { print root " % in the root, " cut " % cut"; exit !(root + cut > 98.5) }'
 }
 
-# expect NAME OUT FUNCTION COLUMN TRUTH
-expect() {
-	check "$1" share "$2" "$3" "$4" "$5"
-}
-
 for s in perf timer; do
 	if ! grep -qx $s <<<"$available"; then
 		skip "shares with the $s sampler" "$(why_not $s)"
 		continue
 	fi
-	check "$s: three functions are profiled" run $s shares 4
-	expect "$s: alpha has 50 %" shares alpha self_percent 0.5
-	expect "$s: beta has 30 %" shares beta self_percent 0.3
-	expect "$s: gamma has 20 %" shares gamma_ self_percent 0.2
-	expect "$s: main has all below it" shares main total_percent 0.998 0.01
+	expect "$s: alpha has 50 %" share shares alpha self_percent 0.5
+	expect "$s: beta has 30 %" share shares beta self_percent 0.3
+	expect "$s: gamma has 20 %" share shares gamma_ self_percent 0.2
+	expect "$s: main has all below it" share shares main total_percent 0.998 0.01
+	measured "$s: three functions are profiled" run $s shares 4
 
-	check "$s: recursion is profiled" run $s recursion 4
-	expect "$s: a recursive function has its self time" recursion descend self_percent 0.5
-	expect "$s: and its total counted once" recursion descend total_percent 0.5
-	expect "$s: mutual recursion, self of even" recursion even self_percent 0.25
-	expect "$s: mutual recursion, self of odd" recursion odd self_percent 0.25
-	expect "$s: mutual recursion, total of even" recursion even total_percent 0.5
-	expect "$s: mutual recursion, total of odd" recursion odd total_percent 0.5
+	expect "$s: a recursive function has its self time" share recursion descend self_percent 0.5
+	expect "$s: and its total counted once" share recursion descend total_percent 0.5
+	expect "$s: mutual recursion, self of even" share recursion even self_percent 0.25
+	expect "$s: mutual recursion, self of odd" share recursion odd self_percent 0.25
+	expect "$s: mutual recursion, total of even" share recursion even total_percent 0.5
+	expect "$s: mutual recursion, total of odd" share recursion odd total_percent 0.5
+	measured "$s: recursion is profiled" run $s recursion 4
 
-	check "$s: code without frame pointers is profiled" run $s nofp 3
-	expect "$s: the leaf has the self time" nofp level_12 self_percent 0.999 0.02
+	expect "$s: the leaf has the self time" share nofp level_12 self_percent 0.999 0.02
 	for f in main level_01 level_06 level_11; do
-		expect "$s: $f is on every path" nofp $f total_percent 0.999 0.01
+		expect "$s: $f is on every path" share nofp $f total_percent 0.999 0.01
 	done
+	measured "$s: code without frame pointers is profiled" run $s nofp 3
 
-	check "$s: static-PIE is profiled" run $s staticpie 4
-	expect "$s: heavy has 70 %" staticpie heavy self_percent 0.7
-	expect "$s: light has 30 %" staticpie light self_percent 0.3
-	expect "$s: dispatch is on every path" staticpie dispatch total_percent 0.999 0.01
+	expect "$s: heavy has 70 %" share staticpie heavy self_percent 0.7
+	expect "$s: light has 30 %" share staticpie light self_percent 0.3
+	expect "$s: dispatch is on every path" share staticpie dispatch total_percent 0.999 0.01
+	measured "$s: static-PIE is profiled" run $s staticpie 4
 
-	check "$s: dlopen and dlclose are followed" run $s reload 4
-	expect "$s: plugin_work_a has 60 %" reload plugin_work_a self_percent 0.6
-	expect "$s: plugin_work_b has 40 %" reload plugin_work_b self_percent 0.4
+	expect "$s: plugin_work_a has 60 %" share reload plugin_work_a self_percent 0.6
+	expect "$s: plugin_work_b has 40 %" share reload plugin_work_b self_percent 0.4
+	measured "$s: dlopen and dlclose are followed" run $s reload 4
 
-	check "$s: long C++ names are profiled" run $s longnames 4
-	expect "$s: brief has 40 %" longnames "brief(unsigned long*, unsigned long)" self_percent 0.4
+	expect "$s: brief has 40 %" share longnames "brief(unsigned long*, unsigned long)" self_percent 0.4
+	measured "$s: long C++ names are profiled" run $s longnames 4
 
-	check "$s: signal handlers are profiled" run $s sigstack 4
-	expect "$s: in_handler has 40 %" sigstack in_handler self_percent 0.4
-	expect "$s: interrupted is on both paths" sigstack interrupted total_percent 0.999 0.01
-	expect "$s: main is the root through the signal frame" sigstack main total_percent 0.999 0.01
-	check "$s: a handler on an alternate stack is profiled" run_alternate $s
-	expect "$s: its own share is right" sigstack in_handler self_percent 0.4
-	check "$s: its path reaches main, or hangs under [truncated]" all_rooted sigstack main
+	expect "$s: in_handler has 40 %" share sigstack in_handler self_percent 0.4
+	expect "$s: interrupted is on both paths" share sigstack interrupted total_percent 0.999 0.01
+	expect "$s: main is the root through the signal frame" share sigstack main total_percent 0.999 0.01
+	measured "$s: signal handlers are profiled" run $s sigstack 4
+	expect "$s: its own share is right" share sigstack in_handler self_percent 0.4
+	expect "$s: its path reaches main, or hangs under [truncated]" all_rooted sigstack main
+	measured "$s: a handler on an alternate stack is profiled" run_alternate $s
 
-	check "$s: a 100 KiB stack is profiled" run $s deepstack 6
-	expect "$s: bottom has 50 %" deepstack bottom self_percent 0.5
-	expect "$s: top has 50 %" deepstack top self_percent 0.5
+	expect "$s: bottom has 50 %" share deepstack bottom self_percent 0.5
+	expect "$s: top has 50 %" share deepstack top self_percent 0.5
+	measured "$s: a 100 KiB stack is profiled" run $s deepstack 6
 done
 done_testing

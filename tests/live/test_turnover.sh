@@ -40,6 +40,35 @@ workers_seen() {
 			exit !(work > 0.95 * (100 - missed) && missed < 15) }'
 }
 
+renaming() { # SAMPLER
+	start renamer 6
+	sleep 0.3
+	profile renamer --sampler "$1" --duration 3 -p "$target"
+	local rc=$?
+	stop
+	return $rc
+}
+
+self_executing() { # SAMPLER
+	timeout 60 "$ALTPTTOP" --batch --sampler "$1" --duration 20 -o "$dir/reexec.csv" \
+		-- "$PROGRAMS/reexec" 4 >/dev/null 2>"$dir/truth"
+}
+
+# Each stage lasts two seconds of wall time; its part of the CPU time is told by the program itself.
+stage_share() { # STAGE
+	share reexec "$1" self_percent "$(awk -v mine="$(truth "cpu.$1")" -v one="$(truth cpu.stage_one)" \
+		-v two="$(truth cpu.stage_two)" 'BEGIN { print mine / (one + two) }')" 0.02
+}
+
+crowded() { # SAMPLER LIMIT
+	start crowd 60
+	await 20 grep -q ready "$dir/truth"
+	(eval "$2"; profile crowd --sampler "$1" --duration 3 -p "$target")
+	local rc=$?
+	stop
+	return $rc
+}
+
 if ! command -v go >/dev/null; then
 	skip "CPU time of brief threads" "go tool pprof is not installed"
 	done_testing
@@ -51,26 +80,17 @@ for s in perf timer; do
 		continue
 	fi
 	for program in spawner forkexec; do
-		check "$s: $program is watched from start to end" whole_life $s $program 4
-		check "$s: $program: sampled plus [unsampled] is the kernel's account" accounted $program
+		expect "$s: $program: sampled plus [unsampled] is the kernel's account" accounted $program
+		measured "$s: $program is watched from start to end" whole_life $s $program 4
 	done
-	start renamer 6
-	sleep 0.3
-	check "$s: a thread that renames itself" profile renamer --sampler $s --duration 3 -p "$target"
-	stop
-	check "$s: is one function still" share renamer work total_percent 0.999 0.01
-	check "$s: a program that executes itself" eval "
-		timeout 60 $ALTPTTOP --batch --sampler $s --duration 20 -o $dir/reexec.csv \
-			-- $PROGRAMS/reexec 4 >/dev/null 2>$dir/truth"
-	check "$s: both stages have half" eval "share reexec stage_one self_percent 0.5 0.03 &&
-		share reexec stage_two self_percent 0.5 0.03"
+	expect "$s: is one function still" share renamer work total_percent 0.999 0.01
+	measured "$s: a thread that renames itself" renaming $s
+	expect "$s: its first stage has its share" stage_share stage_one
+	expect "$s: and so has its second" stage_share stage_two
+	measured "$s: a program that executes itself" self_executing $s
 	for limit in "" "ulimit -Sn 1024;" "ulimit -Hn 1024;"; do
-		start crowd 60
-		await 10 grep -q ready "$dir/truth"
-		check "$s: 2,000 threads ${limit:-without a limit}" eval "(
-			$limit profile crowd --sampler $s --duration 3 -p $target)"
-		check "$s: and the two that work are seen ${limit:-without a limit}" workers_seen
-		stop
+		expect "$s: and the two that work are seen ${limit:-without a limit}" workers_seen
+		measured "$s: 2,000 threads ${limit:-without a limit}" crowded $s "$limit"
 	done
 done
 done_testing

@@ -133,9 +133,18 @@ live: $(BIN) $(PROGRAMS)
 
 asan:
 	@$(MAKE) --no-print-directory O=build-asan SANITIZE=-fsanitize=address,undefined \
-		CFLAGS="-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined" unit
+		CFLAGS="-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined" asan-built
+asan-built: $(UNIT) $(SCREEN) $(BIN) $(PROGRAMS)
+	@O=$(O) TEST_SECONDS=600 tests/run $(UNIT) $(SCREEN) tests/live/sanitized.sh
+# Only what shares memory between threads is slow enough to be worth it. The live samplers' own tests
+# count this process's threads and measure time, which the thread sanitizer changes: the whole program
+# is run on a live target instead.
+TSAN := $(filter-out %_bed %test_perf %test_timer %test_tasks %test_target_check,$(patsubst %.c,$(O)/%,\
+	$(shell grep -lE 'pthread_create|engine_bed|engine_new|resolver_start' tests/unit/test_*.c)))
 tsan:
-	@$(MAKE) --no-print-directory O=build-tsan SANITIZE=-fsanitize=thread CFLAGS="-O1 -g" unit
+	@$(MAKE) --no-print-directory O=build-tsan SANITIZE=-fsanitize=thread CFLAGS="-O1 -g" tsan-built
+tsan-built: $(TSAN) $(BIN) $(PROGRAMS)
+	@O=$(O) TEST_SECONDS=600 tests/run $(TSAN) tests/live/sanitized.sh
 lint:
 	@.ci/deps build check
 	@CC="$(CC)" CXX="$(CXX)" tests/run $(LINT)
@@ -199,7 +208,7 @@ help:
 	@echo 'make install    PREFIX=/usr/local DESTDIR=;  make uninstall; make clean'
 	@echo 'variables       CC CXX CFLAGS LDFLAGS WERROR O (build directory) SANITIZE SYSROOT'
 
-.PHONY: all need programs bench-built tests-built unit check check-built live asan tsan arm64 lint fuzz fuzz-built pmu-check bench
+.PHONY: all need programs bench-built tests-built unit check check-built live asan asan-built tsan tsan-built arm64 lint fuzz fuzz-built pmu-check bench
 .PHONY: deps demo install uninstall clean help fake-ui
 .SECONDARY:
 -include $(OBJECTS:.o=.d) $(UNIT_HELP:.o=.d) $(SCREEN_HELP:.o=.d) $(O)/src/main.d $(UNIT:=.d) $(SCREEN:=.d) $(FUZZ:=.d)

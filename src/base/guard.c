@@ -62,11 +62,18 @@ void guard_install(void)
 	sigaction(SIGBUS, &sa, NULL);
 }
 
+/* The thread sanitizer runs handlers with all signals blocked: then the mask must be put back. */
+#if defined(__SANITIZE_THREAD__)
+#define SAVE_MASK 1
+#else
+#define SAVE_MASK 0
+#endif
+
 int guard_call(const void *start, size_t bytes, void (*body)(void *ctx), void *ctx)
 {
 	struct guard g = {.start = (uintptr_t)start, .bytes = bytes, .outer = innermost};
 	pthread_once(&once, guard_install);
-	if (sigsetjmp(g.env, 0))
+	if (sigsetjmp(g.env, SAVE_MASK))
 		return -EFAULT; /* the handler took this guard off the list */
 	innermost = &g;
 	body(ctx);

@@ -5,7 +5,7 @@ jobs=$(nproc)
 [ "$jobs" -gt 4 ] && jobs=4
 cache=$(command -v ccache)
 
-build() { # COMPILER DIRECTORY
+build() { # COMPILER DIRECTORY: gcc's is the one that the tests run from, in most cases built already
 	make -s -j"$jobs" O="$2" CC="${cache:+ccache }$1" WERROR=-Werror all tests-built
 }
 
@@ -15,7 +15,7 @@ arm64() {
 
 tidy() {
 	local flags
-	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild-gcc/gen -DALTPTTOP_VERSION=0"
+	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild/gen -DALTPTTOP_VERSION=0"
 	flags="$flags -DALTPTTOP_DATADIR=0 $(pkg-config --cflags ncursesw libelf libdw libprotobuf-c \
 		yajl capstone inih)"
 	find src ui -name '*.c' ! -path 'src/agent/*' | sort |
@@ -26,7 +26,8 @@ tidy() {
 
 for compiler in gcc clang; do
 	if command -v $compiler >/dev/null; then
-		check "$compiler builds without a warning" build $compiler build-$compiler
+		check "$compiler builds without a warning" build $compiler \
+			$([ $compiler = gcc ] && echo build || echo build-$compiler)
 	else
 		skip "$compiler builds without a warning" "$compiler is not installed"
 	fi

@@ -227,8 +227,10 @@ static void default_signals_and_no_terminal(void **state)
 	assert_int_equal(spawn_release(s, NULL), 0);
 	read_output(s, buf, sizeof buf);
 	assert_non_null(strstr(buf, "SigBlk:\t0000000000000000"));
-	assert_non_null(strstr(buf, "SigIgn:\t000000000000"));
-	assert_null(strstr(buf, "SigIgn:\t0000000000001000"));
+	/* Signals 1 to 31: the C library keeps 32 and 33, which make leaves ignored, to itself. */
+	char *ignored = strstr(buf, "SigIgn:\t");
+	assert_non_null(ignored);
+	assert_int_equal(strtoull(ignored + 8, NULL, 16) & 0x7fffffff, 0);
 	snprintf(sid, sizeof sid, "%d\n", spawn_pid(s));
 	assert_non_null(strstr(buf, sid));
 	assert_non_null(strstr(buf, "0\n1\n2\n3\n")); /* 3 is ls's own */

@@ -58,6 +58,7 @@ struct text_box {
 	pthread_mutex_t lock;
 	char *text;
 	bool asked;
+	atomic_bool fresh; /* not in an answer yet */
 };
 
 /* What is known of a counter that is read for the whole target. */

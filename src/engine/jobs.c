@@ -33,6 +33,7 @@ static void doctor(struct engine *e, const struct job *job)
 	pthread_mutex_lock(&e->doctor.lock);
 	free(e->doctor.text);
 	e->doctor.text = text;
+	atomic_store(&e->doctor.fresh, true);
 	pthread_mutex_unlock(&e->doctor.lock);
 	engine_wake(e);
 }

@@ -102,7 +102,8 @@ static void take_end(struct engine *e)
 static bool something_changed(const struct engine *e)
 {
 	bool moving = e->setup.live && !e->said_finished;
-	return moving || e->dirty || tables_generation(e->tables) != e->pace.generation;
+	return moving || e->dirty || atomic_load(&e->doctor.fresh) ||
+	       tables_generation(e->tables) != e->pace.generation;
 }
 
 /* When the next answer is due; UINT64_MAX: not before something happens. */
@@ -141,6 +142,7 @@ static void answer_if_due(struct engine *e)
 			    .answered = true};
 	e->pace.unresolved = false;
 	e->dirty = false;
+	atomic_store(&e->doctor.fresh, false);
 	engine_publish(e, now);
 	next.unresolved = e->pace.unresolved;
 	next.cost_ns = clock_thread_cpu_ns() - cpu;

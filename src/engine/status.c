@@ -69,6 +69,19 @@ static double account_cpu(const struct build *b, double *ret_cpu_s)
 	return any ? sum : -1;
 }
 
+/*
+ * Samples a CPU second while something runs; on the wall clock, which waiting threads are sampled
+ * by too, samples a second of a thread.
+ */
+static double delivered_hz(const struct build *b, double busy_s, uint64_t samples)
+{
+	const struct sums *all = &b->e->flat.all;
+
+	if (b->desc && b->desc->unit == EVENT_NS && !b->desc->cpu_time)
+		return all->weight ? (double)all->samples * 1e9 / (double)all->weight : 0;
+	return busy_s > 0 ? (double)samples / busy_s : 0;
+}
+
 static void fill_use(struct build *b, struct answer_status *s, const struct tally *t)
 {
 	double covered = (double)b->window.covered_ns / 1e9, cpu_s;
@@ -76,9 +89,7 @@ static void fill_use(struct build *b, struct answer_status *s, const struct tall
 	bool clock = b->event < EVENT_MAX && b->e->profile.events_on_cpu >> b->event & 1;
 	if (s->cpu < 0 && clock && covered > 0)
 		s->cpu = (double)t->cpu_ns / 1e9 / covered;
-	/* The rate that reaches us while something runs: samples a CPU second. */
-	double busy = s->cpu > 0 ? s->cpu * covered : covered;
-	s->delivered_hz = busy > 0 ? (double)t->samples / busy : 0;
+	s->delivered_hz = delivered_hz(b, s->cpu > 0 ? s->cpu * covered : covered, t->samples);
 	s->samples = t->samples;
 }
 

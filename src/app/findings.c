@@ -72,6 +72,8 @@ static const struct answer *ask_verdicts(struct session *s)
 	struct query q = {
 		.view = VIEW_VERDICTS, .serial = ++serial, .event = UINT16_MAX, .set = UINT16_MAX};
 	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
+	if (s->options->clock == 1)
+		q.flags |= QUERY_BLOCKED;
 	engine_ask(s->engine, &q);
 	while (clock_mono_ns() < end) {
 		struct pollfd p = {.fd = engine_fd(s->engine), .events = POLLIN};

@@ -181,10 +181,22 @@ static void summarise(struct build *b, struct suspects *s)
 			in->callers, y.name, out->callees, s->recursive, s->cyclic));
 }
 
+/* Shares of it are shares of time: a clock, or cycles. */
+static bool tells_time(const struct event_desc *d)
+{
+	return d->unit == EVENT_NS || strstr(d->name, "cycles") || strstr(d->name, "slots") ||
+	       !strcmp(d->name, "samples");
+}
+
 void show_verdicts(struct build *b)
 {
 	struct suspects s = {0};
 	struct list l = {0};
+	if (b->desc && !tells_time(b->desc)) {
+		snprintf(b->a->note, sizeof b->a->note,
+			 "these samples count %s, not time: no verdicts", b->desc->name);
+		return;
+	}
 	if (fold_functions(&b->e->rows, &b->e->flat, b->t, b->q->flags) || suspects_gather(&s, b)) {
 		b->failed = true;
 		goto out;

@@ -151,6 +151,14 @@ static void leave(void *ctx, struct visit *path, uint32_t depth)
 		s->data[path[depth - 1].slot].active--;
 }
 
+static int walk(struct suspects *s, struct visitor *v, const struct fold_query *q, int sign)
+{
+	struct build *b = s->b;
+	int rc = flat_build(&b->e->flat, &b->e->profile, b->t, q);
+	s->sign = sign;
+	return rc ? rc : fold_walk(&b->e->flat, b->t, b->q->flags, v);
+}
+
 int suspects_gather(struct suspects *s, struct build *b)
 {
 	struct visitor v = {enter, leave, s};
@@ -160,22 +168,20 @@ int suspects_gather(struct suspects *s, struct build *b)
 	map64_init(&s->edges);
 	s->whole = b->whole;
 	s->whole_n = b->whole_n;
-	int rc = fold_walk(flat, b->t, b->q->flags, &v);
-	if (rc || !b->desc || b->desc->unit != EVENT_NS || b->desc->cpu_time)
-		return rc;
-	/* Wall clock: what waits is what the fold with waiting samples has more. */
+	if (!b->desc || b->desc->unit != EVENT_NS || b->desc->cpu_time || b->desc->exact)
+		return fold_walk(flat, b->t, b->q->flags, &v);
+	/* Wall clock: what runs is judged as such; what waits is what the fold with waiting samples
+	 * has more. */
 	struct fold_query running = b->fq, all = b->fq;
 	running.flags &= ~(uint32_t)QUERY_BLOCKED;
 	all.flags |= QUERY_BLOCKED;
-	s->sign = 1;
-	rc = flat_build(flat, &b->e->profile, b->t, &all);
-	uint64_t with = flat->all.weight;
-	rc = rc ? rc : fold_walk(flat, b->t, b->q->flags, &v);
-	s->sign = -1;
-	rc = rc ? rc : flat_build(flat, &b->e->profile, b->t, &running);
-	s->waiting = with - flat->all.weight;
-	rc = rc ? rc : fold_walk(flat, b->t, b->q->flags, &v);
-	return rc;
+	int rc = walk(s, &v, &running, 0);
+	uint64_t ran = flat->all.weight;
+	rc = rc ? rc : walk(s, &v, &all, 1);
+	s->whole = flat->all.weight;
+	s->whole_n = confidence_effective(flat->all.weight, flat->all.weight_sq);
+	s->waiting = s->whole - ran;
+	return rc ? rc : walk(s, &v, &running, -1);
 }
 
 static void no_facts(struct verdict_facts *f, enum verdict_source source)
@@ -204,13 +210,13 @@ void suspect_facts(const struct suspects *s, const struct suspect *p, bool own,
 		f->fact[FACT_KERNEL] = (double)p->kernel / (double)sums->weight;
 	if (p->recursion > 1)
 		f->fact[FACT_RECURSION] = p->recursion;
-	uint64_t all = s->whole + s->waiting;
-	if (s->waiting && p->waiting && all) {
-		f->fact[FACT_BLOCKED] = (double)p->waiting / (double)all;
-		f->fact[FACT_LOCKED] = (double)p->locked / (double)all;
-		f->share = f->fact[FACT_BLOCKED];
+	if (s->waiting && p->waiting && s->whole) {
+		uint64_t idle = p->waiting - p->locked;
+		f->fact[FACT_BLOCKED] = (double)idle / (double)s->whole;
+		f->fact[FACT_LOCKED] = (double)p->locked / (double)s->whole;
+		f->share = (double)p->waiting / (double)s->whole;
 		f->share_margin = 0;
-		f->hits = s->whole_n * (double)p->waiting / (double)(s->whole ? s->whole : 1);
+		f->hits = s->whole_n * f->share;
 	}
 }
 

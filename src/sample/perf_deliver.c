@@ -83,6 +83,20 @@ static void learn_cut(struct perf_source *ps, const struct raw_sample *raw, uint
 	ps->seen.shallow += raw->stack_bytes <= raw->stack_asked / 2;
 }
 
+/*
+ * With a group, what the sampled event itself counted since the thread's last sample is the weight:
+ * the other values are counted over the same stretch, while a frequency's period is only what the
+ * kernel aims at.
+ */
+static void weigh_by_count(struct raw_sample *raw)
+{
+	for (uint32_t i = 0; i < raw->nvalues; i++) {
+		const struct sample_value *v = &raw->values[i];
+		if (v->event == raw->event && v->state != VALUE_NOT_RUNNING && v->count)
+			raw->weight = v->count;
+	}
+}
+
 static void take_sample(struct perf_source *ps, struct fleet *f, const struct plan_event *e,
 			void *record, uint64_t time)
 {
@@ -126,6 +140,8 @@ static void take_sample(struct perf_source *ps, struct fleet *f, const struct pl
 	if (e->layout.sample_type & FIELD_READ) {
 		raw.nvalues = perf_values(ps, f, &s, values, PLAN_MAX);
 		raw.values = values;
+		if (e->attr.type != PERF_TYPE_SOFTWARE)
+			weigh_by_count(&raw);
 	}
 	ps->samples++;
 	ps->sink->ops->sample(ps->sink->ctx, &raw);

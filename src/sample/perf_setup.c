@@ -139,7 +139,7 @@ static void announce(struct perf_source *ps, uint32_t i)
 {
 	const struct event_spec *e = &ps->events[i];
 	bool whole = ps->target->all || ps->target->cgroup || ps->target->by_user;
-	bool member = ps->leader[i] != i && ps->groups_inherit && !whole;
+	bool member = ps->leader[i] != i && !whole;
 	struct event_desc d = {
 		.unit = e->unit,
 		.sampled = !member,

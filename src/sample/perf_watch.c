@@ -40,12 +40,19 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 {
 	struct plan_setup setup = ps->setup;
 	int rc = 0;
-	/* A whole CPU's counts are nobody's: there each event is sampled by itself. */
-	bool together = ps->groups && !cpu_wide && (ps->groups_inherit || !ps->setup.inherit);
+	/*
+	 * A whole CPU's counts are nobody's: there each event is sampled by itself. A kernel that
+	 * cannot read inherited groups (before 6.12) gets one group a thread; new threads are
+	 * opened as records tell of them.
+	 */
+	bool together = ps->groups && !cpu_wide &&
+			(ps->groups_inherit || !folded || !ps->setup.inherit);
+	bool alone = together && !ps->groups_inherit;
 
 	setup.cpu_wide = cpu_wide;
 	setup.count_exits = !ps->allowed.cpu_wide || ps->rings.n <= 16; /* one record a CPU */
 	*ret_sampling = *ret_side = (struct plan){0};
+	setup.inherit = ps->setup.inherit && !alone;
 	for (uint32_t i = 0, n; !rc && i < ps->nevents; i += n) {
 		uint16_t index = (uint16_t)(ps->first_event + i);
 
@@ -55,6 +62,7 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 		rc = n > 1 ? plan_add_group(ret_sampling, &ps->events[i], n, index, &setup)
 			   : plan_add(ret_sampling, &ps->events[i], index, &setup);
 	}
+	setup.inherit = ps->setup.inherit;
 	if (!rc)
 		rc = folded ? plan_fold_side(ret_sampling, &setup)
 			    : plan_add_side(ret_side, &setup);

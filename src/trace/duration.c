@@ -46,6 +46,7 @@ struct name_stats {
 	frame_id frame;
 	uint64_t count, min, max;
 	unsigned __int128 total;
+	unsigned __int128 outer;    /* of spans that lie in no other of their name */
 	uint64_t children, parents; /* spans that have children */
 	double loops;               /* Σ children / unique children over parents */
 };
@@ -194,6 +195,14 @@ static int emit_sample(struct pass *p, const struct nested *n)
 	return 0;
 }
 
+static bool recurs(const struct nested *n)
+{
+	for (uint32_t i = 1; i <= n->depth; i++)
+		if (n->path[i] == n->path[0])
+			return true;
+	return false;
+}
+
 static int report(void *ctx, const struct nested *n)
 {
 	struct pass *p = ctx;
@@ -212,6 +221,8 @@ static int report(void *ctx, const struct nested *n)
 	uint64_t dur = n->span.dur_ns;
 	s->count++;
 	s->total += dur;
+	if (!recurs(n))
+		s->outer += dur;
 	s->min = dur < s->min ? dur : s->min;
 	s->max = dur > s->max ? dur : s->max;
 	s->children += n->children;
@@ -350,7 +361,8 @@ static int deliver(struct pass *p)
 		if (!filter_holds(p->filter, kept[i]))
 			continue;
 		struct analysis_row row = {.name = p->stats.data[stat_of[i]].name};
-		row.share = p->whole ? kept[i][DURATION_TOTAL] / (double)p->whole : 0;
+		row.share = p->whole ? (double)p->stats.data[stat_of[i]].outer / (double)p->whole
+				     : 0;
 		rc = result_add(r, &row, kept[i]);
 	}
 	if (!rc) {

@@ -15,10 +15,12 @@ build() {
 	local compiler=aarch64-linux-gnu-gcc
 	command -v ccache >/dev/null && compiler="ccache $compiler"
 	make --no-print-directory -s -j2 CC="$compiler" CXX=aarch64-linux-gnu-g++ O=$arm SYSROOT="$PWD/$arm/sysroot" \
-		$arm/altpttop $arm/tests/programs/shares $arm/tests/programs/deepstack $arm/tests/programs/nofp \
+		$arm/altpttop $arm/tests/programs/shares $arm/tests/programs/deepstack $arm/tests/programs/threads \
 		$arm/tests/bench/ptywatch "${units[@]}" &&
-		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,nofp} \
-		$arm/tests/bench/ptywatch "${units[@]}" $arm/sysroot/at/
+		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,threads} \
+		$arm/tests/bench/ptywatch "${units[@]}" $arm/sysroot/at/ &&
+		mkdir -p $arm/sysroot/usr/local/share/altpttop/events &&
+		cp src/event/sets/*.set $arm/sysroot/usr/local/share/altpttop/events/
 }
 
 guest() { # CPU SMP COMMANDS: its output to $dir/out
@@ -50,6 +52,15 @@ shares_hold() { # NAME
 		}'
 }
 
+# Instructions per cycle of each function named is 0.50: what this guest runs at, exactly.
+ipc_is_half() { # NAME FUNCTION...
+	part "$1" | awk -F, -v wanted="${*:2}" '
+		/^function,/ { for (i = 1; i <= NF; i++) { if ($i == "self_cycles") c = i; if ($i == "self_instructions") n = i } }
+		c && index(" " wanted " ", " " $1 " ") { found++; ipc = $n / $c; printf "%s %.4f\n", $1, ipc
+			bad += ipc < 0.495 || ipc > 0.505 }
+		END { exit found != split(wanted, w, " ") || bad }'
+}
+
 complete() { # NAME PERCENT
 	part "$1" | awk -v least="$2" '/^stacks/ { print; share = $2 } END { exit share < least }'
 }
@@ -74,6 +85,10 @@ check "a guest with a PMU boots" guest neoverse-n1 1 "
 echo '== doctor'; ./altpttop --doctor;
 $(report clock "")
 $(report cycles "-e cycles")
+echo '== sets'; ./altpttop --list-sets;
+echo '== ipc'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./shares 2 2>&1; cat /tmp/x.csv;
+echo '== born'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./threads 2 2>&1; cat /tmp/x.csv;
+echo '== column'; ./ptywatch 110 24 30 'IPC.*0[.]50' q ./altpttop -E ipc -- ./shares 20;
 echo '== deep'; ./altpttop --batch --duration 2 -- ./deepstack 3 2>&1;
 echo '== screen'; ./ptywatch 80 24 30 'FUNCTION' q ./altpttop -- ./shares 20;
 for t in ${units[*]##*/}; do echo \"== \$t\"; ./\$t 2>&1 && echo all well; done"
@@ -82,14 +97,28 @@ check "shares by the clock are right" shares_hold clock
 check "stacks are whole" complete clock 98
 check "cycles are counted and sampled" has cycles '^samples +[0-9]+ of cycles, [0-9]{8,} counted'
 check "shares by cycles are right" shares_hold cycles
+check "sets that fit are told from sets that do not" has sets '^ipc	ok	'
+check "a set that does not fit says which event fails" has sets '^branch	branches is not counted'
+check "IPC of each function is exact" ipc_is_half ipc alpha beta gamma_
+check "IPC of threads born later is exact" ipc_is_half born work_full work_half work_quarter
+check "the screen shows IPC" has column '^first_ms [0-9]'
 check "the screen comes and goes" has screen '^quit_ms [0-9]'
 for name in "${units[@]##*/}"; do
 	check "$name passes on aarch64" has "$name" '^all well'
 done
 
-check "a guest with two CPUs boots" guest neoverse-n1 2 "$(report clock "") $(report cycles "-e cycles")"
+check "a guest with two CPUs boots" guest neoverse-n1 2 "$(report clock "") $(report cycles "-e cycles")
+echo '== born'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./threads 2 2>&1; cat /tmp/x.csv"
 check "shares on two CPUs are right" shares_hold clock
 check "cycles on two CPUs are counted" has cycles '^samples +[0-9]+ of cycles, [0-9]{8,} counted'
+
+check "IPC of threads on two CPUs is exact" ipc_is_half born work_full work_half work_quarter
+
+check "a guest with a CPU that libpfm4 does not know boots" guest cortex-a72 1 "
+echo '== sets'; ./altpttop --list-sets;
+echo '== ipc'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./shares 2 2>&1; cat /tmp/x.csv"
+check "generic sets fit it" has sets '^ipc	ok	'
+check "its IPC is exact" ipc_is_half ipc alpha beta gamma_
 
 check "a guest without a PMU boots" guest neoverse-n1,pmu=off 1 "
 echo '== doctor'; ./altpttop --doctor;

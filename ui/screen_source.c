@@ -77,6 +77,24 @@ static void walk_heat(struct ui *ui, struct page *page, int step)
 		app_say(ui, MESSAGE_INFO, "no line has samples");
 }
 
+/* Where `o` changes nothing, say why. */
+static void say_no_change(struct ui *ui, const struct page *page)
+{
+	bool foldable = false, insns = false;
+
+	for (uint32_t i = 0; page->answer && i < page->answer->nrows; i++) {
+		const struct row *row = &page->answer->rows[i];
+
+		foldable |= row->key.kind == ROW_LINE && row->flags & ROW_EXPANDABLE;
+		insns |= row->key.kind == ROW_INSN;
+	}
+	if (!page->answer || foldable)
+		return;
+	app_say(ui, MESSAGE_INFO, "%s",
+		insns ? "no source is known here: instructions are all there is"
+		      : "no instructions are known for this function");
+}
+
 static bool act(struct ui *ui, struct page *page, enum action action)
 {
 	switch (action) {
@@ -84,6 +102,7 @@ static bool act(struct ui *ui, struct page *page, enum action action)
 	case ACTION_HOT_PREVIOUS: walk_heat(ui, page, -1); return true;
 	case ACTION_ASSEMBLY:
 		page->flags ^= QUERY_ASSEMBLY;
+		say_no_change(ui, page);
 		ui->ask = true;
 		return true;
 	default: return false;

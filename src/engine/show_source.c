@@ -266,7 +266,7 @@ static void emit_others(struct source_show *s)
 			rest[n++] = &s->code.lines.data[i];
 	if (n)
 		qsort(rest, n, sizeof *rest, compare_lines);
-	str_id file = s->b->nrows ? s->file : 0;
+	str_id file = s->listing && s->listing->nlines ? s->file : 0;
 	for (size_t i = 0; i < n; i++) {
 		if (rest[i]->file != file)
 			emit_heading(s, tables_text(s->b->t, rest[i]->file));
@@ -326,16 +326,22 @@ static void emit_all(struct source_show *s)
 {
 	struct build *b = s->b;
 	const struct listing *l = s->listing;
-	uint32_t rows = (uint32_t)(s->code.lines.len * 2 + s->code.inlines.len + 2);
+	uint32_t rows = (uint32_t)(s->code.lines.len * 2 + s->code.inlines.len + 3);
 	if (l)
 		rows += l->nlines + l->ninsns;
 	if (!build_reserve(b, rows))
 		return;
+	/* What is missing is said above the rows that show it. */
+	if (l && l->note[0] && (l->nlines || l->ninsns || s->code.lines.len))
+		emit_heading(s, build_text(b, "%s", l->note));
+	uint32_t said = b->nrows;
 	for (uint32_t i = 0; l && i < l->nlines; i++)
 		emit_line(s, s->file, l->lines[i].line, l->lines[i].text);
 	emit_others(s);
-	if (!b->nrows)
+	if (b->nrows == said)
 		emit_bare(s);
+	if (b->nrows == said) /* nothing below it: the note alone says it */
+		b->nrows = 0;
 	if (s->hottest && b->a->focus_row < b->nrows)
 		b->rows[b->a->focus_row].flags |= ROW_CURRENT;
 }

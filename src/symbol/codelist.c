@@ -316,8 +316,11 @@ static void widen_by_frames(struct maker *m)
 		const struct loc *loc = tables_loc(t, f);
 
 		for (uint32_t i = 0; loc && i < loc->n; i++)
-			if (loc->lines[i].func == m->held->pub.func)
+			if (loc->lines[i].func == m->held->pub.func) {
+				if (!m->held->pub.file)
+					m->held->pub.file = loc->lines[i].file;
 				widen(m, loc->lines[i].file, loc->lines[i].line);
+			}
 	}
 	if (m->func->line)
 		widen(m, m->held->pub.file, m->func->line + INLINE_LINES);
@@ -334,6 +337,17 @@ static time_t program_time(const struct maker *m)
 	return t;
 }
 
+static const char *why_no_lines(const struct maker *m)
+{
+	if (m->jit)
+		return "no line is known for this generated code";
+	if (!m->p || !m->p->image[IMAGE_MAIN])
+		return "its program file is not here: no source and no instructions to show";
+	if (m->p->known == SYMBOLS_LINES)
+		return "no line is known for this function";
+	return "no line information: built without -g, or its debug symbols are not installed";
+}
+
 static void fetch_source(struct maker *m)
 {
 	const struct resolver_config *c = &m->r->config;
@@ -346,11 +360,7 @@ static void fetch_source(struct maker *m)
 	int rc;
 
 	if (!l->file || !m->first_line) {
-		note(m,
-		     m->p && m->p->known == SYMBOLS_LINES
-			     ? "no line is known for this function"
-			     : "no line information here: its debug symbols are not installed",
-		     "");
+		note(m, why_no_lines(m), "");
 		return;
 	}
 	rc = srcfile_read(m->p ? &m->p->places : &places, tables_text(m->r->tables, l->file),

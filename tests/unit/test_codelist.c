@@ -170,6 +170,30 @@ static void test_instructions(void **state)
 	leave(&v);
 }
 
+/* A function that has no code of its own shows its text all the same. */
+static void test_inlined_only(void **state)
+{
+	struct view v = look(NULL, NULL);
+	const struct listing *l = NULL;
+	struct frame frame = {.module = tables_func_get(v.t, v.func)->module};
+	bool found = false;
+
+	(void)state;
+	for (uint32_t i = 0; i < v.l->ninsns && !frame.addr; i++)
+		frame.addr = v.l->insns[i].inlined ? v.l->insns[i].addr : 0;
+	assert_true(frame.addr);
+	frame_id id = tables_frame(v.t, &frame);
+	resolver_now(v.r, id);
+	l = resolver_listing_now(v.r, tables_loc(v.t, id)->lines[0].func);
+	assert_non_null(l);
+	assert_int_not_equal(l->func, v.func);
+	for (uint32_t i = 0; i < l->nlines; i++)
+		found |= l->lines[i].line == tables_loc(v.t, id)->lines[0].line && *l->lines[i].text;
+	assert_true(found);
+	listing_unref(l);
+	leave(&v);
+}
+
 static void test_missing_moved(void **state)
 {
 	char was[128], now[256], dir[128];
@@ -211,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_instructions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inlined_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missing_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_newer, setup, teardown),
 	};

@@ -232,6 +232,71 @@ static void test_recording(void **state)
 	tear_down(&b);
 }
 
+static char *fake_doctor(void *ctx)
+{
+	(void)ctx;
+	usleep(300000); /* the recording is read long before */
+	return strdup("perf events   yes");
+}
+
+/* Nothing moves any more when the doctor's text comes, and yet it is shown. */
+static void test_doctor_of_a_recording(void **state)
+{
+	(void)state;
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_two, .ends = true}};
+	struct engine_setup setup = {.live = false, .doctor = fake_doctor};
+	struct notice n;
+	bed_up(&b, &setup);
+	assert_true(bed_notice(&b, NOTICE_FINISHED, &n));
+	const struct answer *a = ask(&b, bed_question(VIEW_DOCTOR), 100);
+	uint64_t until = clock_mono_ns() + 20000 * MS;
+	while ((!a || !a->nrows) && clock_mono_ns() < until) {
+		answer_unref(a);
+		usleep(10000);
+		a = engine_answer(b.engine); /* without another question */
+	}
+	assert_non_null(a);
+	assert_int_equal(a->nrows, 1);
+	assert_string_equal(a->rows[0].name, "perf events   yes");
+	answer_unref(a);
+	tear_down(&b);
+}
+
+/* Two threads of which neither runs: 100 samples of 10 ms each in every second of either. */
+static void play_waiting(struct script *s)
+{
+	frame_id f = script_frame(s->tables, "wait", 0x100);
+	struct event_desc d = {.name = "wall", .unit = EVENT_NS, .sampled = true, .leader = 1};
+	s->sink->ops->event(s->sink->ctx, 1, &d);
+	for (uint64_t i = 0; i < 400; i++) {
+		struct raw_sample x = {.time_ns = 1000 * MS + i / 2 * 10 * MS,
+				       .pid = 7,
+				       .tid = 7 + (pid_t)(i % 2),
+				       .event = 1,
+				       .weight = 10 * MS,
+				       .hits = 1,
+				       .frames = &f,
+				       .nframes = 1};
+		s->sink->ops->sample(s->sink->ctx, &x);
+	}
+}
+
+static void test_wall_rate(void **state)
+{
+	(void)state;
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_waiting, .ends = true}};
+	struct engine_setup setup = {.live = false};
+	bed_up(&b, &setup);
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	q.event = 1;
+	const struct answer *a = ask(&b, q, 400);
+	assert_true(a->status.delivered_hz > 99.9 && a->status.delivered_hz < 100.1);
+	answer_unref(a);
+	tear_down(&b);
+}
+
 static void test_commands(void **state)
 {
 	(void)state;
@@ -269,6 +334,8 @@ int main(void)
 		cmocka_unit_test(test_profile_outlives_target),
 		cmocka_unit_test(test_failing_source),
 		cmocka_unit_test(test_recording),
+		cmocka_unit_test(test_doctor_of_a_recording),
+		cmocka_unit_test(test_wall_rate),
 		cmocka_unit_test(test_commands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,9 +47,10 @@ static int take_value(struct cursor *c, const struct option_desc *d, const char 
 		*ret_value = plain ? c->argv[c->at++] : NULL;
 		return 0;
 	}
-	/* A word that starts another option is not an argument, unless it is "-" (standard input).
-	 */
-	if (!word || (c->argv[c->at][0] == '-' && c->argv[c->at][1]))
+	/* A word that starts another option is not an argument; "-" (standard input) is, and a
+	 * negative number, which the option itself refuses. */
+	if (!word || (c->argv[c->at][0] == '-' && c->argv[c->at][1] &&
+		      !(c->argv[c->at][1] >= '0' && c->argv[c->at][1] <= '9')))
 		return err_set(err, EINVAL, "%s needs an argument: %s", option_title(d, title),
 			       d->arg);
 	*ret_value = c->argv[c->at++];

@@ -183,11 +183,13 @@ static int add_ids(pid_t **ids, uint32_t *n, const struct option_desc *d, const 
 		uint64_t id;
 
 		if (len >= sizeof digits)
-			return refuse(d, value, "must be numbers, separated by commas", err);
+			return refuse(d, value, "must be numbers above 0, separated by commas",
+				      err);
 		memcpy(digits, p, len);
 		digits[len] = '\0';
 		if (!parse_u64(digits, &id) || !id || id > INT_MAX)
-			return refuse(d, value, "must be numbers, separated by commas", err);
+			return refuse(d, value, "must be numbers above 0, separated by commas",
+				      err);
 		uint32_t at = 0;
 		while (at < *n && (*ids)[at] != (pid_t)id)
 			at++;

@@ -80,10 +80,10 @@ const struct option_desc option_table[] = {
 	 NULL, AT(tail_ns), set_wait},
 	{"output", 'o', "FILE", "write a snapshot at the end; the suffix tells the format",
 	 OPTIONS_BATCH, 0, NULL, AT(output), set_text},
-	{"format", 0, "FORMAT", "pprof, folded, chrome, csv or text", OPTIONS_BATCH, 0,
+	{"format", 0, "FORMAT", "auto (by the suffix), pprof, folded, chrome, csv or text", OPTIONS_BATCH, 0,
 	 "auto|pprof|folded|chrome|csv|text", AT(format), set_choice},
 
-	{"pattern", 0, "KIND", "analyse a trace: duration, cache or edge", OPTIONS_ANALYSIS, 0,
+	{"pattern", 0, "KIND", "analyse a trace: auto, duration, cache or edge", OPTIONS_ANALYSIS, 0,
 	 "auto|duration|cache|edge", AT(pattern), set_choice},
 	{"leaf", 0, NULL, "duration: only spans without children", OPTIONS_ANALYSIS, 0, NULL,
 	 AT(analysis.leaf), set_flag},

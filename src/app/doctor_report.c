@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "event/perf_open.h"
 #include "proc/doctor.h"
@@ -38,9 +39,11 @@ static void check_perf(const struct doctor_facts *f, void *ctx, struct doctor_ro
 	if (f->permit.paranoid == PERMIT_UNKNOWN)
 		return;
 	snprintf(ret->why, sizeof ret->why, "perf_event_paranoid is %d%s", f->permit.paranoid,
-		 !allowed.kernel    ? ": kernel frames are hidden"
-		 : allowed.cpu_wide ? ", whole CPUs can be watched"
-				    : ": the whole system (-a) is refused");
+		 !allowed.kernel           ? ": kernel frames are hidden"
+		 : !allowed.cpu_wide       ? ": the whole system (-a) is refused"
+		 : f->permit.paranoid <= 0 ? ": whole CPUs can be watched"
+		 : geteuid() == 0          ? "; root may watch whole CPUs nevertheless"
+					   : "; CAP_PERFMON allows whole CPUs nevertheless");
 	if (!allowed.kernel)
 		snprintf(ret->advice[0], sizeof ret->advice[0],
 			 "to see them: sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON on the "

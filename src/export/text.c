@@ -24,13 +24,13 @@ static void put_function(struct text_report *t, const struct ranked *r)
 	const struct namelist_func *f = &t->names.funcs.data[r->id];
 	/* A function without time of its own is judged by its total. */
 	uint32_t flags = r->row->self.samples ? r->self_flags : r->total_flags;
-	char mark = flags & ROW_UNRANKED ? '!' : flags & ROW_LOW ? '?' : ' ';
+	const char *mark = flags & ROW_UNRANKED ? "·" : flags & ROW_LOW ? "?" : " ";
 
 	text_share(&t->b, &r->self);
 	text_share(&t->b, &r->total);
-	strbuf_printf(&t->b, " %10" PRIu64 " %10" PRIu64 " %c%c ", r->row->self.samples,
+	strbuf_printf(&t->b, " %10" PRIu64 " %10" PRIu64 " %s%s ", r->row->self.samples,
 		      r->row->total.samples, mark,
-		      r->tied && !r->unranked && r->row->self.samples ? '~' : ' ');
+		      r->tied && !r->unranked && r->row->self.samples ? "≈" : " ");
 	size_t at = t->b.len;
 	escape_plain(&t->b, namelist_module(&t->names, f->module));
 	size_t width = t->b.len - at;
@@ -101,8 +101,8 @@ static int put_functions(struct text_report *t)
 {
 	strbuf_printf(
 		&t->b,
-		"\nFunctions by %s. ± is half of a 95 %% interval; ~ cannot be told apart from "
-		"the row above;\n? fewer than 30 samples, ! fewer than 5.\n\n",
+		"\nFunctions by %s. ± is half of a 95 %% interval; ≈ cannot be told apart from "
+		"the row above;\n? fewer than 30 samples, · fewer than 5.\n\n",
 		sort_word(t->o->sort));
 	if (!first_unranked(t)) {
 		strbuf_puts(&t->b, "No function has 5 samples; see the end.\n");
@@ -171,10 +171,15 @@ static void put_thread(struct text_report *t, const struct ranked *r, const stru
 	const struct task *task = tables_task_get(t->s->tables, r->id);
 
 	text_share(&t->b, &r->self);
-	strbuf_printf(&t->b, " %10" PRIu64 " %10d %10d ", r->row->self.samples, task->pid,
-		      task->tid);
+	strbuf_printf(&t->b, " %10" PRIu64 " %10d ", r->row->self.samples, task->pid);
+	if (task->tid)
+		strbuf_printf(&t->b, "%10d ", task->tid);
+	else
+		strbuf_printf(&t->b, "%10s ", "-");
 	size_t at = t->b.len;
 	escape_plain(&t->b, *r->name ? r->name : "[unknown]");
+	if (!r->row->self.samples) /* the kernel's account of threads that no sample met */
+		strbuf_puts(&t->b, " [unsampled]");
 	size_t width = t->b.len - at;
 	strbuf_printf(&t->b, "%*s ", width < 16 ? (int)(16 - width) : 0, "");
 	if (top->weight)

@@ -78,10 +78,11 @@ static void use_account(struct threads_show *s, struct line *l, const struct tas
 static void add_thread(struct threads_show *s, task_id id, const struct task_fold *f)
 {
 	const struct ledger_entry *e = ledger_get(&s->b->e->profile.ledger, id);
+	bool gone = tables_task_get(s->b->t, id)->gone_ns != 0;
 	struct line l = {.task = id,
 			 .state = e->state,
-			 .waits_on = e->state == 'R' ? 0 : e->waits_on,
-			 .gone = tables_task_get(s->b->t, id)->gone_ns != 0};
+			 .waits_on = gone || e->state == 'R' ? 0 : e->waits_on,
+			 .gone = gone};
 	use_account(s, &l, f);
 	if (f) {
 		l.sums = f->sums;
@@ -168,8 +169,10 @@ static const char *name_of(struct build *b, const struct line *l, bool group)
 	if (group)
 		return tables_text(b->t, l->group);
 	const char *comm = tables_text(b->t, t->comm);
-	if (!l->task)
+	if (!l->task || (!t->tid && !*comm))
 		return "[threads not told apart]";
+	if (!b->e->setup.live) /* it may name threads without numbers */
+		return comm;
 	return t->tid ? comm : build_text(b, "%s [short-lived threads]", comm);
 }
 

@@ -16,6 +16,8 @@
 /* Pieces of text the printers may emit: empty ones count too, so that time is bounded. */
 #define PIECES_MAX 200000
 
+#define ARGUMENTS_SHORT 16 /* bytes between < and > that stay in folded names */
+
 struct collector {
 	struct strbuf *out;
 	size_t start; /* length of out before this name */
@@ -165,6 +167,17 @@ static size_t inline_namespace(const char *name, size_t i)
 	return 0;
 }
 
+/* Arguments that tell functions apart and take little room: `<5>`, `<char, int>`. */
+static bool short_arguments(const char *s, size_t n)
+{
+	if (n - 2 > ARGUMENTS_SHORT)
+		return false;
+	for (size_t i = 1; i + 1 < n; i++)
+		if (strchr("<>(){}", s[i]))
+			return false;
+	return true;
+}
+
 void demangle_fold(const char *name, struct strbuf *out)
 {
 	bool behind_operator = false;
@@ -183,7 +196,14 @@ void demangle_fold(const char *name, struct strbuf *out)
 		}
 		if (name[i] == '<' && (behind_operator || opens_arguments(name, i)) &&
 		    (n = closing(name, i))) {
-			strbuf_puts(out, "<…>");
+			bool whole = short_arguments(name + i, n - i);
+
+			if (whole && name[i - 1] == ' ') /* operator< <int>, not operator<<int> */
+				strbuf_putc(out, ' ');
+			if (whole)
+				strbuf_add(out, name + i, n - i);
+			else
+				strbuf_puts(out, "<…>");
 			i = n;
 		} else if (name[i] == '_' && (n = inline_namespace(name, i))) {
 			i += n;

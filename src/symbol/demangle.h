@@ -23,8 +23,9 @@ enum mangling { MANGLING_NONE, MANGLING_CXX, MANGLING_RUST, MANGLING_D };
 enum mangling demangle(const char *mangled, struct strbuf *out);
 
 /*
- * Append @name with template arguments folded to `<…>` and the inline namespaces of std dropped
- * (`std::__1::vector<int>` is `std::vector<…>`). What does not balance is appended unchanged.
+ * Append @name with template arguments folded to `<…>`, but for short ones without brackets of
+ * their own (`mix<5>`), and the inline namespaces of std dropped. What does not balance is appended
+ * unchanged.
  */
 void demangle_fold(const char *name, struct strbuf *out);
 

@@ -57,17 +57,22 @@ static void test_fold(void **state)
 	assert_folded("std::vector<int, std::allocator<int> >::push_back(int&&)",
 		      "std::vector<…>::push_back(int&&)");
 	assert_folded("std::__1::basic_string<char>::size() const",
-		      "std::basic_string<…>::size() const");
+		      "std::basic_string<char>::size() const");
+	assert_folded("shop::mix<5>(std::vector<int, std::allocator<int> >&)",
+		      "shop::mix<5>(std::vector<…>&)");
+	assert_folded("shop::mix<1023>(int)", "shop::mix<1023>(int)");
+	assert_folded("a<0123456789abcdef>", "a<0123456789abcdef>");
+	assert_folded("a<0123456789abcdefg>", "a<…>");
 	assert_folded("std::__cxx11::to_string(int)", "std::to_string(int)");
 	assert_folded("mystd::__cxx11::to_string(int)", "mystd::__cxx11::to_string(int)");
-	assert_folded("a::operator<(b<c> const&)", "a::operator<(b<…> const&)");
+	assert_folded("a::operator<(b<c> const&)", "a::operator<(b<c> const&)");
 	assert_folded("std::ostream& operator<< <char>(std::ostream&)",
-		      "std::ostream& operator<<<…>(std::ostream&)");
+		      "std::ostream& operator<< <char>(std::ostream&)");
 	assert_folded("T<&operator->>::f()", "T<…>::f()");
 	assert_folded("x<(1>0)>::y", "x<…>::y");
 	assert_folded("f<g()::{lambda(int)#1}>(int)", "f<…>(int)");
 	assert_folded("<alloc::vec::Vec<T> as core::ops::Drop>::drop",
-		      "<alloc::vec::Vec<…> as core::ops::Drop>::drop");
+		      "<alloc::vec::Vec<T> as core::ops::Drop>::drop");
 	assert_folded("core::ptr::drop_in_place::<alloc::string::String>",
 		      "core::ptr::drop_in_place::<…>");
 	assert_folded("broken<int", "broken<int");

@@ -169,8 +169,10 @@ static const char *name_of(struct build *b, const struct line *l, bool group)
 	if (group)
 		return tables_text(b->t, l->group);
 	const char *comm = tables_text(b->t, t->comm);
-	if (!l->task || (!t->tid && !*comm))
+	if (!l->task)
 		return "[threads not told apart]";
+	if (!t->tid && !*comm)
+		return "[unnamed threads]";
 	if (!b->e->setup.live) /* it may name threads without numbers */
 		return comm;
 	return t->tid ? comm : build_text(b, "%s [short-lived threads]", comm);

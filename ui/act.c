@@ -179,14 +179,33 @@ static void filter_done(struct ui *ui, const char *text)
 	ui->ask = true;
 }
 
+/* The way back is not to be guessed. */
+static void filter_entered(struct ui *ui, const char *text)
+{
+	char key[KEY_TEXT];
+
+	filter_done(ui, text);
+	if (*text)
+		app_say(ui, MESSAGE_INFO, "only what matches is shown; %s shows all again",
+			keymap_text(&ui->keys, ACTION_BACK, key));
+}
+
 static void do_filter(struct ui *ui, struct page *page)
 {
 	if (!page->view->filtered) {
 		app_say(ui, MESSAGE_INFO, "this screen has nothing to filter");
 		return;
 	}
-	overlay_prompt(ui, "Filter:", ui->filter, filter_done);
+	overlay_prompt(ui, "Filter:", ui->filter, filter_entered);
 	ui->overlay.changed = filter_done;
+}
+
+/* Source lines stay in their order: say so instead of doing nothing. */
+static bool has_own_order(struct ui *ui, const struct page *page)
+{
+	if (page->screen->flags & SCREEN_ORDERED)
+		app_say(ui, MESSAGE_INFO, "lines stay in their order here");
+	return page->screen->flags & SCREEN_ORDERED;
 }
 
 static void sort_by(struct ui *ui, struct page *page, uint32_t column)
@@ -203,7 +222,7 @@ static void sort_step(struct ui *ui, struct page *page, int step)
 	uint32_t sorts[VIEW_COLUMNS];
 	int n = view_sorts(page->view, page->answer, sorts), at = 0;
 
-	if (!n)
+	if (has_own_order(ui, page) || !n)
 		return;
 	for (int i = 0; i < n; i++)
 		if (sorts[i] == page->sort)
@@ -241,6 +260,8 @@ static void do_sort_menu(struct ui *ui, struct page *page)
 	struct menu_item items[VIEW_COLUMNS];
 	int n = view_sorts(page->view, page->answer, sorts), cursor = 0;
 
+	if (has_own_order(ui, page))
+		return;
 	for (int i = 0; i < n; i++) {
 		items[i] = (struct menu_item){.id = sorts[i]};
 		snprintf(items[i].name, sizeof items[i].name, "%s",
@@ -258,6 +279,8 @@ static void do_sort_menu(struct ui *ui, struct page *page)
 
 static void do_reverse(struct ui *ui, struct page *page)
 {
+	if (has_own_order(ui, page))
+		return;
 	page->reverse = !page->reverse;
 	ui->ask = true;
 }
@@ -467,7 +490,11 @@ void app_act(struct ui *ui, enum action action)
 	struct page *page = page_now(ui);
 
 	if (action >= ACTION_TAB_1 && action <= ACTION_TAB_9) {
-		page_tab(ui, (int)(action - ACTION_TAB_1));
+		int tab = (int)(action - ACTION_TAB_1);
+
+		if (tab >= ui->ntabs)
+			app_say(ui, MESSAGE_INFO, "there are %d tabs here", ui->ntabs);
+		page_tab(ui, tab);
 		return;
 	}
 	if (action == ACTION_NONE || (page->screen->act && page->screen->act(ui, page, action)))

@@ -42,12 +42,15 @@ void app_say(struct ui *ui, enum message_kind kind, const char *fmt, ...)
 	ui->redraw = true;
 }
 
-/* An analysis of a recording comes first; what only a live target has is left out. */
+/*
+ * An analysis of a recording comes first; what only a live target has is left out. The output comes
+ * last, so that the others have the same digit with and without it.
+ */
 static int make_tabs(struct ui *ui)
 {
 	static const enum view_kind all[] = {VIEW_FUNCTIONS, VIEW_TREE,   VIEW_THREADS,
 					     VIEW_MODULES,   VIEW_EVENTS, VIEW_VERDICTS,
-					     VIEW_TOPDOWN,   VIEW_OUTPUT, VIEW_DOCTOR};
+					     VIEW_TOPDOWN,   VIEW_DOCTOR, VIEW_OUTPUT};
 	enum view_kind first = ui->config->first;
 	bool analysis = first == VIEW_DURATION || first == VIEW_CACHE || first == VIEW_EDGE;
 

@@ -33,6 +33,7 @@ enum screen_flag {
 	SCREEN_DRILL = 1 << 4,   /* reached only by going in: has a title line */
 	SCREEN_WRAP = 1 << 6,    /* long lines are broken, not cut */
 	SCREEN_UNFOLDS = 1 << 7, /* a tree that opens its hot paths by itself */
+	SCREEN_ORDERED = 1 << 8, /* rows have an order of their own: no sorting */
 	SCREEN_TOTAL = 1 << 5,   /* bars show shares of everything, not of the largest */
 };
 

@@ -145,7 +145,7 @@ const struct screen screen_source = {
 		"instructions opens with + and Enter. ] walks the hot lines from the hottest down, [ back. "
 		"o puts the instructions under their lines; Enter follows a call or a jump. Shares of "
 		"single instructions skid: the one that was slow is often the one before.",
-	.flags = SCREEN_TREE | SCREEN_DRILL | SCREEN_CODE,
+	.flags = SCREEN_TREE | SCREEN_DRILL | SCREEN_CODE | SCREEN_ORDERED,
 	.foot = {ACTION_HOT_NEXT, ACTION_ASSEMBLY, ACTION_ENTER, ACTION_CALLERS},
 	.enter = enter,
 	.act = act,

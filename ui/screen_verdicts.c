@@ -2,7 +2,12 @@
  * screen_verdicts: what kind of slowness it is, where, on what evidence, and what could be gained.
  * Enter goes to the place.
  */
+#include <stdio.h>
+#include <string.h>
+
+#include "paragraph.h"
 #include "screen.h"
+#include "view/utf8.h"
 
 static bool enter(struct ui *ui, struct page *page, const struct row *row)
 {
@@ -22,6 +27,30 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 	return true;
 }
 
+/*
+ * Narrow screens cut the evidence in its column and in the line below: as far as rows leave room,
+ * that of the row under the cursor stands whole at the bottom.
+ */
+static void draw(struct ui *ui, struct page *page, struct rect body)
+{
+	const struct row *row = page_cursor(page);
+	struct rect r = {body.x, body.y, body.w - 1, body.h};
+	char text[1200];
+	int lines;
+
+	if (!row || !*row->note)
+		return;
+	snprintf(text, sizeof text, "%.300s: %.400s%s%.400s", row->name, row->note,
+		 *row->hint ? " \xc2\xb7 " : "", row->hint);
+	if (utf8_cells(text, r.w + 1) <= r.w)
+		return;
+	lines = paragraph_lines(text, strlen(text), r.w, 0);
+	if ((int)page->shown.len + 1 + lines > body.h)
+		return;
+	paragraph_draw(&ui->canvas, text, strlen(text), r, body.y + body.h - lines,
+		       (struct pen){LOOK_NORMAL, 0}, 0);
+}
+
 const struct screen screen_verdicts = {
 	.view = VIEW_VERDICTS,
 	.name = "Verdicts",
@@ -34,4 +63,5 @@ const struct screen screen_verdicts = {
 	.flags = SCREEN_TOTAL,
 	.foot = {ACTION_ENTER, ACTION_SOURCE, ACTION_CALLERS, ACTION_EVENTS},
 	.enter = enter,
+	.draw = draw,
 };

@@ -70,7 +70,8 @@ static void draw_heads(struct ui *ui, const struct page *page, const struct plac
 		sort = view_default_sort(page->view);
 	for (int i = 0; i < n; i++) {
 		const struct placed *p = &placed[i];
-		bool unsorted = p->column->flags & COLUMN_UNSORTED,
+		bool unsorted = p->column->flags & COLUMN_UNSORTED ||
+				page->screen->flags & SCREEN_ORDERED,
 		     on = !unsorted && sort && p->id == sort;
 		struct pen pen = {on ? LOOK_SORTED : LOOK_HEAD, 0};
 		int cells = utf8_cells(p->title, p->width);

@@ -65,7 +65,7 @@ static void say_why_empty(struct build *b)
 		return;
 	if (!b->e->profile.begin_ns)
 		snprintf(a->note, sizeof a->note, "no samples yet");
-	else if (b->q->filter[0])
+	else if (b->q->filter[0] && (b->whole || b->q->view == VIEW_THREADS)) /* these always are */
 		snprintf(a->note, sizeof a->note, "nothing matches the filter");
 	else if (!b->whole)
 		snprintf(a->note, sizeof a->note, "no samples in this window: the target is idle");

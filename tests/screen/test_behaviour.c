@@ -175,6 +175,7 @@ static void tabs(void **state)
 	assert_int_equal(view(), VIEW_THREADS);
 	script_keys(&s, "9"); /* there are eight */
 	assert_int_equal(view(), VIEW_THREADS);
+	assert_true(screen_has("there are 8 tabs here"));
 	script_keys(&s, "1 BackTab");
 	assert_int_equal(view(), VIEW_DOCTOR);
 	script_keys(&s, "Tab Down Down 2 1"); /* a tab keeps its cursor */
@@ -240,6 +241,7 @@ static void filtering(void **state)
 	assert_string_equal(s.fake.query.filter, "libc");
 	assert_int_equal(page_now(&s.ui)->shown.len, 1);
 	assert_true(screen_has("\\libc"));
+	assert_true(screen_has("Esc shows all again"));
 	script_keys(&s, "c"); /* callers are not filtered */
 	assert_string_equal(s.fake.query.filter, "");
 	script_keys(&s, "Esc \\ ^U \"nosuch Enter");
@@ -422,6 +424,28 @@ static void hot_lines(void **state)
 	assert_int_equal(page_cursor(page_now(&s.ui))->line, 4412);
 }
 
+static void source_keeps_its_order(void **state)
+{
+	(void)state;
+	script_keys(&s, "a <");
+	assert_true(screen_has("lines stay in their order here"));
+	assert_false(screen_has("sorted by"));
+	script_keys(&s, "F6");
+	assert_int_equal(s.ui.overlay.kind, 0);
+	script_keys(&s, "I");
+	assert_false(page_now(&s.ui)->reverse);
+}
+
+static void evidence_stands_whole(void **state)
+{
+	(void)state;
+	script_keys(&s, "6");
+	const struct row *row = page_cursor(page_now(&s.ui));
+	assert_non_null(row);
+	assert_true(screen_has(row->note));
+	assert_true(screen_has("row_search_mvcc:4412: IPC 0.31"));
+}
+
 static void instructions(void **state)
 {
 	(void)state;
@@ -515,7 +539,9 @@ static void output_follows_its_end(void **state)
 	app_fini(&s.ui);
 	s.config.has_output = true;
 	script_start(&s, 80, 24);
-	script_keys(&s, "8");
+	script_keys(&s, "8"); /* the same as without output */
+	assert_int_equal(view(), VIEW_DOCTOR);
+	script_keys(&s, "9");
 	page = page_now(&s.ui);
 	assert_int_equal(page->view->kind, VIEW_OUTPUT);
 	assert_int_equal(page->cursor, (int)page->shown.len - 1);
@@ -649,6 +675,8 @@ int main(void)
 		T(threads),
 		T(switches),
 		T(hot_lines),
+		T(source_keeps_its_order),
+		T(evidence_stands_whole),
 		T(instructions),
 		T(whole_names),
 		T(help_scrolls),

@@ -297,6 +297,18 @@ static void test_group(void **state)
 	assert_share((double)o->second_event, 200000, 0.95, 1.05);
 }
 
+/* Commas separate events outside braces too. */
+static void test_list(void **state)
+{
+	const struct outcome *o;
+
+	(void)state;
+	need_perf();
+	o = run(&(struct setting){.work = work_faults, .events = "cpu-clock,page-faults"});
+	assert_clean(o);
+	assert_int_equal(o->events, 2);
+}
+
 static void test_spawner(void **state)
 {
 	const struct outcome *o;
@@ -547,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_call_graphs),
 		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_spawner),
 		cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_crowd),

@@ -175,6 +175,7 @@ static void test_text(void **state)
 	const char *unranked = strstr(text, "\nNot ranked, fewer than 5 samples:\n");
 	assert_non_null(unranked);
 	assert_holds(unranked, "prog+0x9000");
+	assert_holds(unranked, " 3 ·  prog "); /* marked as on the screen */
 	assert_true(strstr(text, "[.] prog+0x9000") > unranked);
 	/* A chain is one line, recursion is shown as it is called. */
 	assert_holds(text, "   98.00     0.00  main\n");

@@ -162,8 +162,8 @@ static void interval_done(struct ui *ui, const char *text)
 
 	if (!*text)
 		return;
-	if (*end || !(s >= 0.1 && s <= 60)) {
-		app_say(ui, MESSAGE_ERROR, "an interval is a number of seconds from 0.1 to 60");
+	if (*end || !(s >= 0.1 && s <= 3600)) {
+		app_say(ui, MESSAGE_ERROR, "an interval is a number of seconds from 0.1 to 3600");
 		return;
 	}
 	c.number = (uint64_t)lround(s * 10) * 100;

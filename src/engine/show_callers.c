@@ -2,7 +2,8 @@
  * show_callers: who calls the focused function, and what it calls.
  *
  * Engine thread. Callers come first, the heaviest nearest to the function, then the function
- * itself, then its callees by falling weight.
+ * itself, then its callees by falling weight. Its calls of itself stand outermost: all that
+ * recurses flows over them, which is no part of the split between the others.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,16 +16,20 @@ static bool shown(struct build *b, const struct fold_row *r)
 	return (r->total.samples || r->total.weight) && fid_matches(b, r->fid);
 }
 
-static uint32_t list(struct build *b, const struct fold_rows *rows, struct candidate *c,
-		     bool reverse)
+static uint32_t list(struct build *b, const struct fold_rows *rows, fid_t focus,
+		     struct candidate *c, bool reverse)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < rows->len; i++) {
 		const struct fold_row *r = &rows->data[i];
-		if (shown(b, r))
-			c[n++] = (struct candidate){.index = i,
-						    .key = (double)r->total.weight,
-						    .second = (double)r->self.weight};
+		if (!shown(b, r))
+			continue;
+		c[n] = (struct candidate){.index = i,
+					  .key = (double)r->total.weight,
+					  .second = (double)r->self.weight};
+		if (r->fid == focus)
+			c[n].key = -1;
+		n++;
 	}
 	candidates_sort(c, n, reverse);
 	return n;
@@ -45,6 +50,8 @@ static void fill(struct build *b, enum row_kind kind, const struct fold_rows *ro
 	row->file = x.file;
 	row->line = x.line;
 	row->addr = x.addr;
+	if (rows && r->fid == b->e->edges.focus.fid)
+		row->note = "recursion";
 	build_shares(b, row, &r->self, &r->total);
 	/* Over an edge what counts is all that flows. */
 	row->flags &= ~(uint32_t)(ROW_UNRANKED | ROW_LOW | ROW_DIM);
@@ -75,7 +82,8 @@ void show_callers(struct build *b)
 		b->failed = true;
 		goto out;
 	}
-	uint32_t nup = list(b, &e->callers, up, true), ndown = list(b, &e->callees, down, false);
+	uint32_t nup = list(b, &e->callers, focus, up, true);
+	uint32_t ndown = list(b, &e->callees, focus, down, false);
 	if (!build_reserve(b, nup + 1 + ndown))
 		goto out;
 	/* Where the cap cuts, the lightest callers go first. */

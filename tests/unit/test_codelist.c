@@ -188,7 +188,8 @@ static void test_inlined_only(void **state)
 	assert_non_null(l);
 	assert_int_not_equal(l->func, v.func);
 	for (uint32_t i = 0; i < l->nlines; i++)
-		found |= l->lines[i].line == tables_loc(v.t, id)->lines[0].line && *l->lines[i].text;
+		found |= l->lines[i].line == tables_loc(v.t, id)->lines[0].line &&
+			 *l->lines[i].text;
 	assert_true(found);
 	listing_unref(l);
 	leave(&v);

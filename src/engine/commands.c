@@ -88,7 +88,9 @@ static void set_events(struct engine *e, const struct command *c)
 
 static void set_interval(struct engine *e, const struct command *c)
 {
-	e->interval_ms = c->number < 100 ? 100 : c->number > 3600000 ? 3600000 : (uint32_t)c->number;
+	e->interval_ms = c->number < 100       ? 100
+			 : c->number > 3600000 ? 3600000
+					       : (uint32_t)c->number;
 }
 
 static void set_mode(struct engine *e, const struct command *c)

@@ -195,6 +195,22 @@ static void test_inlined_only(void **state)
 	leave(&v);
 }
 
+/* Without line tables the note says so, and the instructions are there. */
+static void test_without_lines(void **state)
+{
+	char command[256];
+	struct view v;
+
+	(void)state;
+	snprintf(command, sizeof command, "strip -g '%s/x'", tmp);
+	assert_int_equal(system(command), 0);
+	v = look(NULL, NULL);
+	assert_non_null(strstr(v.l->note, "built without -g"));
+	assert_int_equal(v.l->nlines, 0);
+	assert_true(v.l->ninsns > 5);
+	leave(&v);
+}
+
 static void test_missing_moved(void **state)
 {
 	char was[128], now[256], dir[128];
@@ -237,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_instructions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inlined_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_without_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missing_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_newer, setup, teardown),
 	};

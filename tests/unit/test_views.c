@@ -175,6 +175,30 @@ static void test_callers_of_recursion(void **state)
 	bed_down(&bed);
 }
 
+/* An empty view says why: what was filtered away, or that there was nothing. */
+static void test_why_empty(void **state)
+{
+	(void)state;
+	const enum view_kind views[] = {VIEW_FUNCTIONS, VIEW_THREADS, VIEW_MODULES};
+	for (int i = 0; i < 3; i++) {
+		struct query q = bed_question(views[i]);
+		strcpy(q.filter, "nosuch");
+		const struct answer *a = ask(q);
+		assert_int_equal(a->nrows, 0);
+		assert_string_equal(a->note, "nothing matches the filter");
+		answer_unref(a);
+	}
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	strcpy(q.filter, "hot");
+	q.window_ns = MS;
+	q.until_ns = start_ns - 2000 * MS; /* before all samples */
+	const struct answer *a = bed_ask(&bed, q, 0);
+	assert_non_null(a);
+	assert_int_equal(a->nrows, 0);
+	assert_non_null(strstr(a->note, "no samples"));
+	answer_unref(a);
+}
+
 static void test_tree(void **state)
 {
 	(void)state;
@@ -456,6 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_callers, up, down),
 		cmocka_unit_test(test_callers_of_recursion),
+		cmocka_unit_test_setup_teardown(test_why_empty, up, down),
 		cmocka_unit_test_setup_teardown(test_tree, up, down),
 		cmocka_unit_test_setup_teardown(test_bottom_up, up, down),
 		cmocka_unit_test_setup_teardown(test_threads, up, down),

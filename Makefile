@@ -148,7 +148,7 @@ tsan-built: $(TSAN) $(BIN) $(PROGRAMS)
 	@O=$(O) TEST_SECONDS=600 tests/run $(TSAN) tests/live/sanitized.sh
 lint:
 	@.ci/deps build check
-	@CC="$(CC)" CXX="$(CXX)" tests/run $(LINT)
+	@CC="$(CC)" CXX="$(CXX)" TEST_SECONDS=1500 tests/run $(LINT)
 # Another architecture, from this one: libraries in build-arm64/sysroot, program in build-arm64.
 arm64:
 	@.ci/deps build cross

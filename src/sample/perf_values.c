@@ -7,9 +7,10 @@
  */
 #include "sample/perf_impl.h"
 
-#define RUNNING_ALL 0.95f /* what a thread ran on other CPUs since their last samples is not seen \
-			   */
-#define ALL_CPUS 1        /* no event has this id: a thread's time on all of them */
+#define RUNNING_ALL \
+	0.95f      /* what a thread ran on other CPUs since their last samples is not seen \
+		    */
+#define ALL_CPUS 1 /* no event has this id: a thread's time on all of them */
 
 static struct sample_value value_of(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid,
 				    uint64_t value, float running)

@@ -19,8 +19,6 @@
 
 #define TIMEOUT_MS 5000
 
-extern char **environ;
-
 /* Names that are not PACKAGE-dbgsym: what Debian builds by hand. */
 static const struct {
 	const char *package, *debug;

@@ -15,8 +15,8 @@ arm64() {
 
 tidy() {
 	local flags
-	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild/gen -DALTPTTOP_VERSION=0"
-	flags="$flags -DALTPTTOP_DATADIR=0 $(pkg-config --cflags ncursesw libelf libdw libprotobuf-c \
+	flags="-std=gnu17 -D_GNU_SOURCE -Iinclude -Isrc -I. -Ibuild/gen '-DALTPTTOP_VERSION=\"0\"'"
+	flags="$flags '-DALTPTTOP_DATADIR=\"/usr\"' $(pkg-config --cflags ncursesw libelf libdw libprotobuf-c \
 		yajl capstone inih)"
 	find src ui -name '*.c' ! -path 'src/agent/*' | sort |
 		xargs -P "$jobs" -n 4 sh -c 'clang-tidy --quiet --use-color=false "$@" -- '"$flags"' 2>&1 </dev/null |

@@ -294,10 +294,16 @@ int event_sets_load(struct event_set **ret_sets, size_t *ret_n,
 	struct sets sets = {0};
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
-	/* Uninstalled: beside the sources it was built from. */
-	snprintf(dir, sizeof dir, "%s/src/event/sets", n > 0 ? dirname(exe) : ".");
-	if (!load_dir(&sets, dir, bad, ctx))
+	/* Uninstalled: beside the sources it was built from; installed: where make put it, or was
+	 * moved to. */
+	const char *place = n > 0 ? dirname(exe) : ".";
+	bool found = false;
+	snprintf(dir, sizeof dir, "%s/src/event/sets", place);
+	found = load_dir(&sets, dir, bad, ctx) ||
 		load_dir(&sets, ALTPTTOP_DATADIR "/events", bad, ctx);
+	snprintf(dir, sizeof dir, "%s/../share/altpttop/events", place);
+	if (!found)
+		load_dir(&sets, dir, bad, ctx);
 	if (config && *config)
 		snprintf(dir, sizeof dir, "%s/altpttop/events", config);
 	else

@@ -175,13 +175,15 @@ static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
 static int emit_sample(struct pass *p, const struct nested *n)
 {
 	p->frames.len = 0;
-	for (uint32_t i = 0; i <= n->depth; i++) {
+	for (uint32_t i = 0; i < n->path_len; i++) {
 		uint32_t row;
 		int rc = row_of(p, n->path[i], &row);
 		rc = rc ? rc : vec_push(&p->frames, p->stats.data[row].frame);
 		if (rc)
 			return rc;
 	}
+	if (n->path_len <= n->depth && vec_push(&p->frames, FRAME_TRUNCATED))
+		return -ENOMEM;
 	struct who who = n->span.thread < p->threads.len ? p->threads.data[n->span.thread]
 							 : (struct who){0};
 	struct raw_sample s = {.time_ns = (uint64_t)p->now_ns - (uint64_t)p->origin_ns,
@@ -197,7 +199,7 @@ static int emit_sample(struct pass *p, const struct nested *n)
 
 static bool recurs(const struct nested *n)
 {
-	for (uint32_t i = 1; i <= n->depth; i++)
+	for (uint32_t i = 1; i < n->path_len; i++)
 		if (n->path[i] == n->path[0])
 			return true;
 	return false;
@@ -386,6 +388,8 @@ static int duration_end(struct pass *p, struct err *err)
 	int rc = nest_all(p);
 	rc = rc ? rc : extsort_finish(p->durations);
 	rc = rc ? rc : deliver(p);
+	if (rc == -E2BIG)
+		return err_set(err, E2BIG, "more than 65,536 spans of one thread are open at once");
 	if (rc == -ENOSPC)
 		return err_set(err, ENOSPC,
 			       "no room for the temporary file of the spans: set TMPDIR");

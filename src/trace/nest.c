@@ -13,8 +13,9 @@
 
 #include "base/vec.h"
 
-#define DEPTH_MAX 65536
-#define NONE      UINT32_MAX
+#define DEPTH_MAX   65536
+#define SWEEP_LEAST 64
+#define NONE        UINT32_MAX
 
 struct open_span {
 	struct trace_span span;
@@ -30,6 +31,7 @@ struct open_span {
 
 struct thread {
 	VEC(struct open_span)
+	size_t sweep_at; /* length at which ended spans are looked for below the top */
 };
 
 struct nest {
@@ -91,11 +93,12 @@ static int add_name(struct open_span *o, str_id name)
 	return 0;
 }
 
-static int close_top(struct nest *n, struct thread *t)
+/* Report span @at of the list; everything that lies in it was reported before. */
+static int report_at(struct nest *n, struct thread *t, uint32_t at)
 {
-	struct open_span *o = &t->data[t->len - 1];
+	struct open_span *o = &t->data[at];
 	n->path.len = 0;
-	for (uint32_t i = (uint32_t)t->len - 1; i != NONE; i = t->data[i].parent) {
+	for (uint32_t i = at; i != NONE && n->path.len < NEST_PATH_MAX; i = t->data[i].parent) {
 		int rc = vec_push(&n->path, t->data[i].span.name);
 		if (rc)
 			return rc;
@@ -109,9 +112,43 @@ static int close_top(struct nest *n, struct thread *t)
 			   .self_ns = o->span.dur_ns > o->child_ns ? o->span.dur_ns - o->child_ns
 								   : 0,
 			   .depth = o->depth,
+			   .path_len = (uint32_t)n->path.len,
 			   .path = n->path.data};
-	t->len--;
 	return n->report(n->ctx, &d);
+}
+
+static int close_top(struct nest *n, struct thread *t)
+{
+	int rc = report_at(n, t, (uint32_t)t->len - 1);
+	t->len--;
+	return rc;
+}
+
+/*
+ * Spans that ended below one that still runs: report them and close up. A parent ends no earlier
+ * than its children, so all that lies in an ended span has ended too.
+ */
+static int sweep(struct nest *n, struct thread *t, int64_t now_ns)
+{
+	uint32_t *moved = malloc(t->len * sizeof *moved), kept = 0;
+	int rc = moved ? 0 : -ENOMEM;
+	for (uint32_t i = (uint32_t)t->len; !rc && i-- > 0;)
+		if (t->data[i].end_ns <= now_ns)
+			rc = report_at(n, t, i);
+	for (uint32_t i = 0; !rc && i < t->len; i++) {
+		if (t->data[i].end_ns <= now_ns)
+			continue;
+		struct open_span o = t->data[i];
+		t->data[i] = t->data[kept]; /* its list of names stays in use */
+		o.parent = o.parent == NONE ? NONE : moved[o.parent];
+		t->data[kept] = o;
+		moved[i] = kept++;
+	}
+	free(moved);
+	if (!rc)
+		t->len = kept;
+	t->sweep_at = 2 * t->len + SWEEP_LEAST;
+	return rc;
 }
 
 static int thread_of(struct nest *n, uint32_t index)
@@ -146,6 +183,8 @@ int nest_add(struct nest *n, const struct trace_span *s)
 	struct thread *t = &n->threads.data[s->thread];
 	while (!rc && t->len && t->data[t->len - 1].end_ns <= s->start_ns)
 		rc = close_top(n, t);
+	if (!rc && t->len >= t->sweep_at)
+		rc = sweep(n, t, s->start_ns);
 	if (rc)
 		return rc;
 	int64_t end;

@@ -10,6 +10,9 @@
 
 #include "trace.h"
 
+/* Longer paths are cut at their outer end, so that a span costs a bounded time. */
+#define NEST_PATH_MAX 512
+
 struct nested {
 	struct trace_span span;
 	uint64_t children;
@@ -17,7 +20,8 @@ struct nested {
 	bool leaf_children;       /* it has children, and each of them is a leaf */
 	uint64_t self_ns;         /* duration less that of its children, not below 0 */
 	uint32_t depth;           /* 0: outermost */
-	const str_id *path;       /* names from itself outwards, depth + 1 of them */
+	uint32_t path_len;        /* depth + 1, at most NEST_PATH_MAX */
+	const str_id *path;       /* names from itself outwards */
 };
 
 struct nest;

@@ -100,8 +100,8 @@ perf_agrees() { # SELF samples of a recording made by perf: ours, and perf's own
 		awk '$2 == "[.]" && NF >= 3 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/theirs"
 	timeout 60 "$ALTPTTOP" --batch "$dir/perf.data" >"$dir/perf.report" 2>"$dir/perf.messages" || return
 	rows "$dir/perf.report" | awk '$1 > 0 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/ours"
-	# addresses that both name
-	grep -v '0x' "$dir/theirs" | grep -vxFf "$dir/ours" | grep -v 'plt' >"$dir/differ"
+	# addresses that both name: the vDSO of a recording is nobody's file
+	grep -v '0x' "$dir/theirs" | grep -vxFf "$dir/ours" | grep -vE 'plt|__vdso_|__kernel_' >"$dir/differ"
 	cat "$dir/differ"
 	[ -s "$dir/ours" ] && [ ! -s "$dir/differ" ]
 }

@@ -66,8 +66,8 @@ static void *reserve(struct intake *in, enum record_kind kind, size_t bytes)
 static void unwind(struct intake *in, struct process *p, const struct life *life,
 		   const struct raw_sample *s)
 {
-	if (s->nframes && !s->nkernel) {
-		uint32_t n = s->nframes < in->max_frames ? s->nframes : in->max_frames;
+	if (s->nframes && s->nframes < in->max_frames && !s->nkernel) {
+		uint32_t n = s->nframes;
 		memcpy(in->frames, s->frames, n * sizeof *in->frames);
 		in->result = (struct unwind_result){.nframes = n};
 		return;

@@ -181,7 +181,16 @@ int suspects_gather(struct suspects *s, struct build *b)
 	s->whole = flat->all.weight;
 	s->whole_n = confidence_effective(flat->all.weight, flat->all.weight_sq);
 	s->waiting = s->whole - ran;
-	return rc ? rc : walk(s, &v, &running, -1);
+	rc = rc ? rc : walk(s, &v, &running, -1);
+	/* A function that got its name between two walks was taken off under it alone. */
+	for (size_t i = 0; i < s->len; i++) {
+		struct suspect *p = &s->data[i];
+		if ((int64_t)p->waiting < 0)
+			p->waiting = 0;
+		if ((int64_t)p->locked < 0 || p->locked > p->waiting)
+			p->locked = 0;
+	}
+	return rc;
 }
 
 static void no_facts(struct verdict_facts *f, enum verdict_source source)
@@ -210,7 +219,10 @@ void suspect_facts(const struct suspects *s, const struct suspect *p, bool own,
 		f->fact[FACT_KERNEL] = (double)p->kernel / (double)sums->weight;
 	if (p->recursion > 1)
 		f->fact[FACT_RECURSION] = p->recursion;
-	if (s->waiting && p->waiting && s->whole) {
+	bool waits = s->waiting && p->waiting > sums->weight && s->whole;
+	if (waits) {
+		f->fact[FACT_KERNEL] = f->fact[FACT_RECURSION] =
+			NAN; /* its share is that of waiting */
 		uint64_t idle = p->waiting - p->locked;
 		f->fact[FACT_BLOCKED] = (double)idle / (double)s->whole;
 		f->fact[FACT_LOCKED] = (double)p->locked / (double)s->whole;

@@ -114,6 +114,7 @@ static int read_attrs(struct perffile *f, struct section attrs, uint64_t entry, 
 	if (entry < 64 + 16 || entry > sizeof buf || attrs.size / entry > 65536)
 		return err_set(err, EBADMSG, "the header's attribute size (%llu) makes no sense",
 			       (unsigned long long)entry);
+	uint64_t budget = f->size; /* the ids of all attributes together lie in the file once */
 	for (uint64_t at = 0; at + entry <= attrs.size; at += entry) {
 		size_t index;
 		if (!read_at(f, attrs.offset + at, buf, entry))
@@ -123,9 +124,10 @@ static int read_attrs(struct perffile *f, struct section attrs, uint64_t entry, 
 			return err_set(err, EBADMSG, "an event attribute is damaged");
 		struct section ids = {perffile_u64(f, buf + entry - 16),
 				      perffile_u64(f, buf + entry - 8)};
-		if (!ids.size || ids.size > 8ull * IDS_MAX || ids.offset > f->size ||
-		    ids.size > f->size - ids.offset)
+		if (!ids.size || ids.size > 8ull * IDS_MAX || ids.size > budget ||
+		    ids.offset > f->size || ids.size > f->size - ids.offset)
 			continue;
+		budget -= ids.size;
 		uint8_t *bytes = malloc(ids.size);
 		if (bytes && read_at(f, ids.offset, bytes, ids.size))
 			add_ids(f, index, bytes, ids.size);

@@ -308,6 +308,7 @@ static const char *trace_prefix(struct script *s, const char *line, size_t n)
 		return NULL;
 	s->thread = thread_index(s, &h);
 	s->time_ns = h.time_ns;
+	s->prefix_len = 0;
 	/* The time is the first thing behind which the tail can begin: find it again from the left.
 	 */
 	for (const char *p = line; p < end && (p = memchr(p, '.', (size_t)(end - p))); p++) {

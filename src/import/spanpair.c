@@ -11,6 +11,7 @@
 #include "base/vec.h"
 
 #define SORT_BYTES (256u << 20)
+#define SEARCH_MAX 4096 /* open begins looked at for an end's name */
 #define END_BIT    (1u << 31)
 
 struct event {
@@ -110,9 +111,10 @@ static int match_end(struct spanpair *p, const struct trace_sink *trace, uint32_
 {
 	struct thread *t = &p->threads.data[thread];
 	size_t i = t->len;
-	while (i > 0 && e->name && t->data[i - 1].name != e->name)
+	size_t least = t->len > SEARCH_MAX ? t->len - SEARCH_MAX : 0;
+	while (i > least && e->name && t->data[i - 1].name != e->name)
 		i--;
-	if (!i) {
+	if (i == least && (!i || (e->name && t->data[i - 1].name != e->name))) {
 		p->unopened++;
 		return 0;
 	}

@@ -195,7 +195,7 @@ static uint32_t mark(struct flat *f, const struct trie *trie)
 	}
 	for (uint32_t i = 0; i < f->nleaves; i++) {
 		node_id node = f->leaves[i].node;
-		if (!f->place[node])
+		if (!f->place[node] || f->place[node] == INNER)
 			continue;
 		touched++;
 		node = trie_at(trie, node)->parent;
@@ -290,7 +290,7 @@ static void write_preorder(struct flat *f, const struct trie *trie, const struct
 static void sum_up(struct flat *f, const struct tables *t)
 {
 	uint32_t nv = f->nvalues;
-	if (nv)
+	if (nv && f->n)
 		memcpy(f->total_values, f->self_values, (size_t)f->n * nv * sizeof(double));
 	for (uint32_t i = f->n; i-- > 0;) {
 		struct flat_node *node = &f->nodes[i];

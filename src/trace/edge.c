@@ -147,7 +147,8 @@ static int edge_insn(struct pass *p, const struct trace_insn *i)
 		return -ENOMEM;
 	if (t->started && i->time_ns > t->last_ns)
 		t->run_ns += i->time_ns - t->last_ns;
-	t->last_ns = i->time_ns;
+	if (!t->started || i->time_ns > t->last_ns)
+		t->last_ns = i->time_ns;
 	t->started = true;
 	bool same = t->open && t->symbol == i->symbol && t->module == i->module && !i->gap &&
 		    i->kind != INSN_START;
@@ -157,7 +158,7 @@ static int edge_insn(struct pass *p, const struct trace_insn *i)
 			return rc;
 		*t = (struct thread){.started = true,
 				     .open = true,
-				     .last_ns = i->time_ns,
+				     .last_ns = t->last_ns,
 				     .symbol = i->symbol,
 				     .module = i->module,
 				     .first = i->ip};

@@ -2,8 +2,9 @@
  * burn: CPU time by quota, so that the shares of a program's functions are known and not hoped for.
  *
  * Everything is a macro: an inline function would be a frame of its own in the profile. BURN spends
- * thread CPU time in the function it stands in until *used_ns reaches quota_ns; the clock is read
- * every 100 µs or so, overshoot is carried over in *used_ns and so made good by the next round.
+ * thread CPU time in the function it stands in until *used_ns reaches quota_ns. The clock is read
+ * as rarely as may be: it is a system call, and a stop that is on its way lands there more often
+ * than its time is worth. Overshoot is carried over in *used_ns and so made good by the next round.
  */
 #ifndef ALTPTTOP_BURN_H
 #define ALTPTTOP_BURN_H
@@ -31,14 +32,22 @@
 #define CPU_NS()  CLOCK_NS(CLOCK_THREAD_CPUTIME_ID)
 #define WALL_NS() CLOCK_NS(CLOCK_MONOTONIC)
 
+/* Turns of the loop that spend most of what is left, by what @n turns took. */
+#define BURN_NEXT(n, took_ns, left_ns) ((n)*95 / 100 * (left_ns) / (took_ns) + 1000)
+
 #define BURN(used_ns, quota_ns) \
 	do { \
 		volatile uint64_t burn_x_ = 1; \
-		uint64_t burn_start_ = CPU_NS(), burn_now_ = burn_start_; \
+		uint64_t burn_start_ = CPU_NS(), burn_now_ = burn_start_, burn_n_ = 50000; \
 		while (*(used_ns) + (burn_now_ - burn_start_) < (quota_ns)) { \
-			for (int burn_i_ = 0; burn_i_ < 50000; burn_i_++) \
+			for (uint64_t burn_i_ = 0; burn_i_ < burn_n_; burn_i_++) \
 				burn_x_ = burn_x_ * 6364136223846793005ull + 1; \
+			uint64_t burn_then_ = burn_now_, burn_done_; \
 			burn_now_ = CPU_NS(); \
+			burn_done_ = *(used_ns) + (burn_now_ - burn_start_); \
+			if (burn_done_ < (quota_ns) && burn_now_ > burn_then_) \
+				burn_n_ = BURN_NEXT(burn_n_, burn_now_ - burn_then_, \
+						    (quota_ns)-burn_done_); \
 		} \
 		*(used_ns) += burn_now_ - burn_start_; \
 	} while (0)

@@ -10,8 +10,9 @@
 
 #include "engine/verdict_facts.h"
 
-#define VERDICTS_MAX 200
-#define COVERED      0.80
+#define VERDICTS_MAX  200
+#define RUNNING_LEAST 0.5f /* of the time on the hardware: below it counters judge nothing */
+#define COVERED       0.80
 
 struct verdict {
 	const struct verdict_rule *rule;
@@ -58,12 +59,14 @@ static void add_counts(struct build *b, fid_t fid, struct verdict_facts *f)
 	const struct fold_row *r = rows->nvalues ? fold_rows_find(rows, fid) : NULL;
 	for (uint32_t i = 0; r && i < b->metrics.n; i++)
 		for (size_t k = 0; k < sizeof counted / sizeof *counted; k++)
-			if (!strcmp(b->metrics.m[i].metric->name, counted[k].metric))
+			if (!strcmp(b->metrics.m[i].metric->name, counted[k].metric)) {
+				f->multiplexed |= b->metrics.running[i] < RUNNING_LEAST;
 				f->fact[counted[k].fact] =
 					counted[k].scale *
 					metrics_value(&b->metrics, i,
 						      rows->self_values + (size_t)(r - rows->data) *
 										  rows->nvalues);
+			}
 }
 
 static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
@@ -155,15 +158,18 @@ static int by_self(const void *pa, const void *pb)
 static void summarise(struct build *b, struct suspects *s)
 {
 	const struct suspect *in = NULL, *out = NULL;
-	uint64_t sum = 0;
+	uint64_t sum = 0,
+		 all = 0; /* what ran: waiting and unsampled time belong to no function here */
 	uint32_t covering = 0;
 	struct fid_text x = {0}, y = {0};
 	if (!s->len || !s->whole)
 		return;
 	qsort(s->data, s->len, sizeof *s->data, by_self);
+	for (size_t i = 0; i < s->len; i++)
+		all += s->data[i].self.weight;
 	for (size_t i = 0; i < s->len; i++) {
 		const struct suspect *p = &s->data[i];
-		if ((double)sum < COVERED * (double)s->whole && p->self.weight)
+		if ((double)sum < COVERED * (double)all && p->self.weight)
 			covering++;
 		sum += p->self.weight;
 		in = !in || p->callers > in->callers ? p : in;

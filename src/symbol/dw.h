@@ -32,7 +32,8 @@ enum dw_sect {
 	DW_SECTS
 };
 
-#define DW_NONE UINT64_MAX
+#define DW_NONE     UINT64_MAX
+#define DW_NAME_MAX 65535 /* bytes of a name that are kept */
 
 struct dw_attr {
 	uint16_t name, form;
@@ -60,6 +61,7 @@ struct dw_abbrevs {
 
 struct dw_file;
 struct dw_index;
+struct dw_scopes;
 
 struct dw_unit {
 	struct dw_file *file;
@@ -81,6 +83,8 @@ struct dw_unit {
 	struct dw_unit *skeleton;        /* full unit: where addresses are */
 	bool split_tried;
 	struct dw_index *index;
+	struct dw_scopes *scopes;
+	uint32_t language; /* DW_LANG_*, 0 unknown */
 };
 
 struct dw_span {
@@ -92,6 +96,9 @@ struct dw_span {
 struct dw_cache {
 	struct dw_index *newest, *oldest;
 	size_t bytes, cap;
+	struct dw_scopes *newest_scopes,
+		*oldest_scopes; /* of units; with a small cap of their own */
+	size_t scope_bytes;
 };
 
 /* How other files are found: dwo files and packages, by the resolver's rules. */
@@ -191,6 +198,7 @@ enum dw_slot {
 	DW_S_ADDR_BASE,
 	DW_S_RNGLISTS_BASE,
 	DW_S_RANGES_BASE,
+	DW_S_LANGUAGE,
 	DW_SLOTS
 };
 
@@ -339,8 +347,17 @@ struct dw_names {
 	uint32_t decl_line;
 	bool external;
 	uint64_t abstract; /* entry that abstract_origin of @die names in the same file, 0 none */
+	struct dw_unit *last_unit; /* the entry that all others refer to, mostly the declaration: */
+	uint64_t last;             /* its scopes are the function's */
 };
 void dw_names(struct dw_unit *u, uint64_t die, struct dw_names *ret_names);
+
+/* ---- scopes: dwscope.c ---- */
+
+/* Append @name with the namespaces, classes and functions that hold the entry @die in front:
+ * a::(anonymous namespace)::b. False: nothing goes in front, or its language has no scopes. */
+bool dw_qualified(struct dw_unit *u, uint64_t die, const char *name, struct strbuf *out);
+void dw_scopes_drop(struct dw_scopes *s);
 
 /* ---- the whole: dwfind.c ---- */
 

@@ -75,9 +75,12 @@ void dw_close(struct dw_file *f)
 	vec_fini(&f->splits);
 	dw_close(f->package);
 	dw_close(f->alt);
-	for (size_t i = 0; i < f->units.len; i++)
+	for (size_t i = 0; i < f->units.len; i++) {
 		if (f->units.data[i].index)
 			dw_index_drop(f->units.data[i].index);
+		if (f->units.data[i].scopes)
+			dw_scopes_drop(f->units.data[i].scopes);
+	}
 	for (size_t i = 0; i < f->tables.len; i++)
 		dw_abbrevs_free(f->tables.data[i]);
 	vec_fini(&f->tables);
@@ -275,6 +278,7 @@ static int read_root(struct dw_unit *u, struct dw_die *d)
 		u->stmt_list = d->v[DW_S_STMT_LIST].u + u->line_base;
 	else if (u->file->dwo && u->file->sect[DW_LINE].size)
 		u->stmt_list = u->line_base; /* a file table of its own, at the start */
+	u->language = (uint32_t)d->v[DW_S_LANGUAGE].u;
 	u->comp_dir = dw_val_text(u, &d->v[DW_S_COMP_DIR]);
 	u->dwo_name = dw_val_text(u, &d->v[DW_S_DWO_NAME]);
 	return 0;

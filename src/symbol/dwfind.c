@@ -8,8 +8,6 @@
 
 #include "dw.h"
 
-#define NAME_MAX_BYTES 65535
-
 /* The path of a file number that an entry of the unit refers to. */
 static uint32_t path_of(struct dw_index *i, uint64_t file, struct found *found)
 {
@@ -46,12 +44,25 @@ static uint64_t own_copy(const struct dw_index *i, const struct dw_names *names,
 	return i->funcs.data[i->by_origin.data[lo]].low;
 }
 
+/* Without a linker name: with its scopes in front, written where texts are kept. */
+static uint32_t scoped_name(const struct dw_names *names, struct found *found)
+{
+	size_t at = found->text.len;
+
+	if (!dw_qualified(names->last_unit, names->last, names->name, &found->text)) {
+		found->text.len = at;
+		return found_text(found, names->name, DW_NAME_MAX);
+	}
+	strbuf_putc(&found->text, '\0');
+	return found->text.failed ? 0 : (uint32_t)at;
+}
+
 static void name_line(struct dw_index *i, const struct dw_names *names, struct found *found,
 		      struct found_line *l)
 {
-	const char *raw = names->linkage ? names->linkage : names->name;
-
-	l->raw = raw ? found_text(found, raw, NAME_MAX_BYTES) : 0;
+	l->raw = names->linkage ? found_text(found, names->linkage, DW_NAME_MAX)
+		 : names->name  ? scoped_name(names, found)
+				: 0;
 	l->decl_line = names->decl_line;
 	if (names->decl_unit == i->unit) /* others' tables are not worth reading for this */
 		l->decl_file = path_of(i, names->decl_file, found);
@@ -72,12 +83,14 @@ static void inlined_lines(struct dw_index *i, const struct dw_query *q, const st
 	     n = t->nodes.data[n].parent) {
 		const struct dw_node *node = &t->nodes.data[n];
 		struct dw_names names;
+		const char *symbol;
 
 		dw_names(i->unit, node->die, &names);
 		name_line(i, &names, found, *at);
 		(*at)->start = own_copy(i, &names, &(*at)->size);
-		if (!(*at)->start && q->start_of && (names.linkage || names.external) && (*at)->raw)
-			(*at)->start = q->start_of(q->ctx, found_str(found, (*at)->raw));
+		symbol = names.linkage ? names.linkage : names.external ? names.name : NULL;
+		if (!(*at)->start && q->start_of && symbol)
+			(*at)->start = q->start_of(q->ctx, symbol);
 		*at = next_line(found);
 		(*at)->file = path_of(i, node->call_file, found);
 		(*at)->line = node->call_line;

@@ -95,25 +95,16 @@ void dw_form_read(struct dw_cur *c, const struct dw_unit *u, uint16_t form, int6
 
 /* DW_AT_* to slot + 1, 0: of no interest. */
 static const uint8_t slots[0x90] = {
-	[DW_AT_name] = DW_S_NAME + 1,
-	[DW_AT_linkage_name] = DW_S_LINKAGE + 1,
-	[DW_AT_low_pc] = DW_S_LOW + 1,
-	[DW_AT_high_pc] = DW_S_HIGH + 1,
-	[DW_AT_ranges] = DW_S_RANGES + 1,
-	[DW_AT_abstract_origin] = DW_S_ORIGIN + 1,
-	[DW_AT_specification] = DW_S_SPEC + 1,
-	[DW_AT_call_file] = DW_S_CALL_FILE + 1,
-	[DW_AT_call_line] = DW_S_CALL_LINE + 1,
-	[DW_AT_call_column] = DW_S_CALL_COLUMN + 1,
-	[DW_AT_decl_file] = DW_S_DECL_FILE + 1,
-	[DW_AT_decl_line] = DW_S_DECL_LINE + 1,
-	[DW_AT_external] = DW_S_EXTERNAL + 1,
-	[DW_AT_stmt_list] = DW_S_STMT_LIST + 1,
-	[DW_AT_comp_dir] = DW_S_COMP_DIR + 1,
-	[DW_AT_dwo_name] = DW_S_DWO_NAME + 1,
-	[DW_AT_str_offsets_base] = DW_S_STR_BASE + 1,
-	[DW_AT_addr_base] = DW_S_ADDR_BASE + 1,
-	[DW_AT_rnglists_base] = DW_S_RNGLISTS_BASE + 1,
+	[DW_AT_name] = DW_S_NAME + 1,           [DW_AT_linkage_name] = DW_S_LINKAGE + 1,
+	[DW_AT_low_pc] = DW_S_LOW + 1,          [DW_AT_high_pc] = DW_S_HIGH + 1,
+	[DW_AT_ranges] = DW_S_RANGES + 1,       [DW_AT_abstract_origin] = DW_S_ORIGIN + 1,
+	[DW_AT_specification] = DW_S_SPEC + 1,  [DW_AT_call_file] = DW_S_CALL_FILE + 1,
+	[DW_AT_call_line] = DW_S_CALL_LINE + 1, [DW_AT_call_column] = DW_S_CALL_COLUMN + 1,
+	[DW_AT_decl_file] = DW_S_DECL_FILE + 1, [DW_AT_decl_line] = DW_S_DECL_LINE + 1,
+	[DW_AT_external] = DW_S_EXTERNAL + 1,   [DW_AT_stmt_list] = DW_S_STMT_LIST + 1,
+	[DW_AT_language] = DW_S_LANGUAGE + 1,   [DW_AT_comp_dir] = DW_S_COMP_DIR + 1,
+	[DW_AT_dwo_name] = DW_S_DWO_NAME + 1,   [DW_AT_str_offsets_base] = DW_S_STR_BASE + 1,
+	[DW_AT_addr_base] = DW_S_ADDR_BASE + 1, [DW_AT_rnglists_base] = DW_S_RNGLISTS_BASE + 1,
 };
 
 static unsigned slot_of(uint16_t attr)

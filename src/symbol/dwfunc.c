@@ -395,6 +395,8 @@ void dw_names(struct dw_unit *u, uint64_t die, struct dw_names *ret_names)
 
 		if (!dw_die_read(u, &c, &d))
 			return;
+		ret_names->last_unit = u;
+		ret_names->last = die;
 		if (!ret_names->name)
 			ret_names->name = dw_val_text(u, &d.v[DW_S_NAME]);
 		if (!ret_names->linkage)

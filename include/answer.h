@@ -47,6 +47,7 @@ enum query_flag {
 	QUERY_EXPAND_ALL = 1 << 10,
 	QUERY_BLOCKED =
 		1 << 11, /* wall clock: count waiting samples too (else they have a column only) */
+	QUERY_GROUP_PROCESSES = 1 << 12, /* threads by process */
 };
 
 /*
@@ -109,7 +110,14 @@ enum row_kind {
 	ROW_TEXT, /* plain text (output, doctor, notes): name holds it */
 	ROW_REST, /* what did not fit: "… 1,204 more, 0.8 %" */
 	ROW_HEADING,
+	ROW_PROCESS, /* threads of one process together */
 };
+
+/* Does it stand for several threads, which a focus on it narrows to? */
+static inline bool row_is_group(const struct row_key *key)
+{
+	return key->kind == ROW_GROUP || key->kind == ROW_PROCESS;
+}
 
 enum row_flag {
 	ROW_KERNEL = 1 << 0,
@@ -135,13 +143,14 @@ enum row_flag {
  * remark drawn behind the name, `hint` a sentence shown below the table for the cursor's row.
  *
  * - FUNCTIONS: ROW_FUNCTION func_id: name full module note self total samples metrics file line.
- *   A focus of kind ROW_MODULE or ROW_GROUP narrows to that module or group of threads.
+ *   A focus of kind ROW_MODULE, ROW_GROUP or ROW_PROCESS narrows to that module or those threads.
  * - CALLERS: ROW_CALLER func_id…, one ROW_SELF, ROW_CALLEE…: total = share of all that flows over
  *   the edge, self = its part that ends in the callee; answer.focus_row is the ROW_SELF.
  * - TREE: ROW_NODE func_id (0: made up, as [all threads]), b = hash of the path: as FUNCTIONS, and
  *   depth children EXPANDABLE EXPANDED; file line = where the caller calls from.
- * - THREADS: ROW_THREAD task_id, ROW_GROUP: pid tid name cpu user system blocked state self total
- *   samples spark metrics; note = what it waits on, module = its top function (go leads there).
+ * - THREADS: ROW_THREAD task_id, ROW_GROUP, ROW_PROCESS task_id: pid tid name cpu user system
+ * blocked state self total samples spark metrics; note = what it waits on, module = its top
+ * function (go leads there).
  * - MODULES: ROW_MODULE module_id: name full note self total samples metrics.
  * - SOURCE: ROW_LINE line: name = text, self total samples metrics. Under a line ROW_INLINE func_id
  *   (b = call address, EXPANDABLE, note = "file:line") and ROW_INSN (b = address): name = the

@@ -137,5 +137,10 @@ task_id tables_task(struct tables *t, pid_t pid, pid_t tid, uint64_t born_ns,
 		    str_id comm);                                 /* always a new one */
 struct task *tables_task_get(const struct tables *t, task_id id); /* a static unknown for 0 */
 uint32_t tables_task_count(const struct tables *t);
+/*
+ * For each task by id, from 0 to the count: the task that stands for its whole process, or its own
+ * id where none does. malloc'ed, NULL: no memory; *ret_n: how many ids it covers.
+ */
+task_id *tables_processes(const struct tables *t, uint32_t *ret_n);
 
 #endif

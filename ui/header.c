@@ -180,7 +180,7 @@ static void draw_tabs(struct ui *ui, struct rect r)
 		.marked = ui->status.marked,
 		.filter = page->view->filtered ? ui->filter : "",
 		.thread = ui->thread,
-		.narrowed = page->focus.kind == ROW_MODULE || page->focus.kind == ROW_GROUP
+		.narrowed = page->focus.kind == ROW_MODULE || row_is_group(&page->focus)
 				    ? page->about
 				    : "",
 	};

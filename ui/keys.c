@@ -69,7 +69,7 @@ const struct action_info action_table[ACTIONS] = {
 	[ACTION_HOT_NEXT] = {"hot-next", "next hot line", "next hot line", GROUP_MOVE, "]"},
 	[ACTION_HOT_PREVIOUS] = {"hot-previous", "hotter line", "previous hot line", GROUP_MOVE,
 				 "["},
-	[ACTION_THREAD] = {"thread", "thread", "this thread only; in Threads: group by name",
+	[ACTION_THREAD] = {"thread", "thread", "this thread only; in Threads: by name, process",
 			   GROUP_PROFILE, "t"},
 	[ACTION_KERNEL] = {"kernel", "kernel", "hide or show the kernel", GROUP_PROFILE, "K"},
 	[ACTION_USER] = {"user", "user", "hide or show user code", GROUP_PROFILE, "U"},

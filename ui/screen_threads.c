@@ -1,6 +1,6 @@
 /*
- * screen_threads: threads, or groups of threads by name. Enter shows the functions of one; `t`
- * groups.
+ * screen_threads: threads, or groups of them by name or by process. Enter shows the functions of
+ * one; `t` groups.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 static bool enter(struct ui *ui, struct page *page, const struct row *row)
 {
 	(void)page;
-	if (row->key.kind == ROW_GROUP) {
+	if (row_is_group(&row->key)) {
 		page_push(ui, VIEW_FUNCTIONS, row->key, row->name);
 		return true;
 	}
@@ -29,10 +29,19 @@ static bool act(struct ui *ui, struct page *page, enum action action)
 {
 	if (action != ACTION_THREAD)
 		return false;
-	page->flags ^= QUERY_GROUP_THREADS;
+	page->flags = page->flags & QUERY_GROUP_THREADS     ? QUERY_GROUP_PROCESSES
+		      : page->flags & QUERY_GROUP_PROCESSES ? 0
+							    : QUERY_GROUP_THREADS;
 	page->pinned = false;
 	ui->ask = true;
 	return true;
+}
+
+/* Where many processes are watched, they are what one looks for first. */
+static void open_page(struct ui *ui, struct page *page)
+{
+	if (ui->config->processes)
+		page->flags |= QUERY_GROUP_PROCESSES;
 }
 
 /* Remember whom `t` means on other screens. */
@@ -54,10 +63,11 @@ const struct screen screen_threads = {
 	.about =
 		"What each thread uses, does and waits on, and the function most of its samples are in. "
 		"CPU% is the kernel's account, 100 is one CPU. Enter shows the functions of one thread "
-		"(Esc or t shows all again); t groups threads by name, as worker-*.",
+		"(Esc or t shows all again); t groups threads by name, as worker-*, then by process.",
 	.flags = SCREEN_TREE,
 	.foot = {ACTION_ENTER, ACTION_THREAD, ACTION_CALLERS, ACTION_SOURCE, ACTION_FILTER},
 	.thread_label = "group",
+	.open = open_page,
 	.enter = enter,
 	.act = act,
 	.draw = draw,

@@ -23,6 +23,7 @@ struct ui_config {
 	double percent_limit;    /* rows below are hidden, in per cent */
 	enum view_kind first;    /* first screen: VIEW_FUNCTIONS, or an analysis of a recording */
 	bool whole;              /* start with all there is instead of the last 10 s: recordings */
+	bool processes;          /* many processes are watched: Threads starts with those */
 	bool has_output;         /* a command was started: the Output screen exists */
 	const char *save_name;   /* proposed file name for `s` */
 	const char *const *keys; /* remappings "action=key" from the config file, NULL-terminated,

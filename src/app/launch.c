@@ -123,11 +123,17 @@ static void name_target(struct session *s)
 	else if (t->ntids)
 		snprintf(s->target_text, sizeof s->target_text, "%u thread%s of %s", t->ntids,
 			 t->ntids > 1 ? "s" : "", proc_label(first, label, sizeof label));
+	else if (t->cgroup)
+		snprintf(s->target_text, sizeof s->target_text, "cgroup %.80s", t->cgroup);
+	else if (o->user)
+		snprintf(s->target_text, sizeof s->target_text, "user %.80s", o->user);
 	else
-		snprintf(s->target_text, sizeof s->target_text, "%s",
-			 t->cgroup ? t->cgroup
-			 : o->user ? o->user
-				   : "the whole system");
+		snprintf(s->target_text, sizeof s->target_text, "the whole system");
+	if (t->cpus) {
+		size_t len = first || t->cgroup || o->user ? strlen(s->target_text) : 0;
+		snprintf(s->target_text + len, sizeof s->target_text - len, "%sCPU %.40s",
+			 len ? " on " : "", t->cpus);
+	}
 	name_title(s);
 	if (first && !t->argv)
 		nspace_where(first, s->where, sizeof s->where);
@@ -311,6 +317,12 @@ static bool ui_done(void *ctx)
 	return signals_pending() || (duration && clock_mono_ns() - s->started_ns >= duration);
 }
 
+static bool many_processes(const struct target *t)
+{
+	return t->all || t->cgroup || t->by_user || t->npids > 1 ||
+	       (t->cpus && !t->npids && !t->ntids);
+}
+
 static uint32_t query_flags(const struct options *o)
 {
 	return (o->source.no_kernel ? QUERY_NO_KERNEL : 0) |
@@ -343,6 +355,7 @@ static int screen_run(struct session *s)
 				.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
 				.first = session_analysis(s),
 				.whole = o->target.file != NULL,
+				.processes = many_processes(&o->target),
 				.has_output = s->spawn != NULL,
 				.event_sets = choices.sets,
 				.nevent_sets = choices.nsets,

@@ -454,6 +454,31 @@ uint32_t tables_task_count(const struct tables *t)
 	return chunk_len(&t->tasks);
 }
 
+/* A process's task is made before those of its threads; a reused pid begins anew with its own. */
+task_id *tables_processes(const struct tables *t, uint32_t *ret_n)
+{
+	uint32_t n = tables_task_count(t) + 1, at;
+	task_id *process = calloc(n, sizeof *process);
+	struct map64 newest;
+
+	map64_init(&newest);
+	for (task_id id = 1; process && id < n; id++) {
+		const struct task *task = tables_task_get(t, id);
+		uint64_t pid = (uint32_t)task->pid;
+
+		process[id] = id;
+		if (task->tid && map64_get(&newest, pid, &at)) {
+			process[id] = at;
+		} else if (!task->tid && map64_put(&newest, pid, id)) {
+			free(process);
+			process = NULL;
+		}
+	}
+	map64_fini(&newest);
+	*ret_n = process ? n : 0;
+	return process;
+}
+
 /* Short names of why something is missing, as status lines and exports say them. */
 
 const char *loss_kind_name(enum loss_kind kind)

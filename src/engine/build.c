@@ -94,17 +94,22 @@ const struct row_key *build_expanded(const struct build *b, const struct row_key
 	return NULL;
 }
 
-/* Tasks whose name folds to the pattern that the focus names. */
+/* Tasks whose name folds to the pattern that the focus names, or of the process that it is. */
 static void mask_group(struct build *b)
 {
-	uint32_t n = tables_task_count(b->t) + 1;
-	b->task_mask = calloc(n, 1);
-	if (!b->task_mask) {
+	bool by_process = b->q->focus.kind == ROW_PROCESS;
+	uint32_t n;
+	task_id *process = tables_processes(b->t, &n);
+	b->task_mask = calloc(n + 1, 1);
+	if (!process || !b->task_mask) {
+		free(process);
 		b->failed = true;
 		return;
 	}
 	for (task_id i = 1; i < n; i++)
-		b->task_mask[i] = group_of_task(b->e->tables, i) == b->q->focus.a;
+		b->task_mask[i] = (by_process ? process[i] : group_of_task(b->e->tables, i)) ==
+				  b->q->focus.a;
+	free(process);
 	b->fq.task_mask = b->task_mask;
 	b->fq.ntasks = n;
 }
@@ -166,7 +171,7 @@ int build_fold(struct build *b, task_id task)
 	choose_event(b);
 	b->fq = (struct fold_query){
 		.window = b->window, .event = b->event, .flags = b->q->flags, .task = task};
-	if (b->q->focus.kind == ROW_GROUP && b->q->focus.a)
+	if (row_is_group(&b->q->focus) && b->q->focus.a)
 		mask_group(b);
 	metrics_choose(b);
 	if (b->failed || flat_build(&e->flat, &e->profile, b->t, &b->fq))

@@ -1,5 +1,6 @@
 /*
- * show_threads: threads, or groups of threads named alike, with what the kernel accounts to them.
+ * show_threads: threads, or groups of threads named alike or of one process, with what the kernel
+ * accounts to them.
  *
  * Engine thread. A thread is shown when it was sampled in the window or is known to live. Where the
  * kernel's account of a thread is not read, its samples stand for it.
@@ -16,8 +17,8 @@
 
 /* One thread, or the sum of a group. */
 struct line {
-	task_id task; /* of a group: the one with the greatest share */
-	str_id group;
+	task_id task;            /* of a group: the one with the greatest share */
+	uint32_t group;          /* its name's id, or its process's task */
 	uint32_t members, place; /* place: of its group's line */
 	struct sums sums;
 	uint64_t top_weight;
@@ -40,6 +41,7 @@ struct threads_show {
 	struct usages usages;
 	struct lines threads, groups;
 	struct map64 by_group;
+	bool by_process;
 	uint32_t nspark;
 	float peak; /* CPU use that fills a spark */
 	bool wall;  /* some waiting was sampled */
@@ -138,12 +140,35 @@ static void add_to_group(struct line *g, const struct line *l)
 	g->members++;
 }
 
+/* The kernel's account of a process includes threads that ended. */
+static void use_process_accounts(struct threads_show *s)
+{
+	const struct build *b = s->b;
+	struct usage_shares u;
+
+	for (size_t i = 0; i < s->groups.len; i++) {
+		struct line *g = &s->groups.data[i];
+		if (!usage_shares(&s->usages, &b->e->profile, &b->window, g->group, &u))
+			continue;
+		g->cpu = u.cpu;
+		g->user = u.user;
+		g->system = u.system;
+	}
+}
+
 static void make_groups(struct threads_show *s)
 {
-	for (size_t i = 0; i < s->threads.len; i++) {
+	uint32_t n = 0;
+	task_id *process = s->by_process ? tables_processes(s->b->t, &n) : NULL;
+
+	if (s->by_process && !process)
+		s->b->failed = true;
+	for (size_t i = 0; i < s->threads.len && !s->b->failed; i++) {
 		struct line *l = &s->threads.data[i];
 		uint32_t at;
-		l->group = group_of_task(s->b->e->tables, l->task);
+		l->group = !s->by_process ? group_of_task(s->b->e->tables, l->task)
+			   : l->task < n  ? process[l->task]
+					  : l->task;
 		if (!map64_get(&s->by_group, l->group, &at)) {
 			struct line g = {.task = l->task,
 					 .group = l->group,
@@ -155,19 +180,30 @@ static void make_groups(struct threads_show *s)
 			g.place = at = (uint32_t)s->groups.len;
 			if (map64_put(&s->by_group, l->group, at) || vec_push(&s->groups, g)) {
 				s->b->failed = true;
-				return;
+				break;
 			}
 		}
 		l->place = at;
 		add_to_group(&s->groups.data[at], l);
 	}
+	free(process);
+	if (s->by_process)
+		use_process_accounts(s);
 }
 
-static const char *name_of(struct build *b, const struct line *l, bool group)
+static const char *process_name(struct build *b, task_id process)
 {
+	const char *comm = tables_text(b->t, tables_task_get(b->t, process)->comm);
+
+	return *comm ? comm : "[unnamed process]";
+}
+
+static const char *name_of(struct threads_show *s, const struct line *l, bool group)
+{
+	struct build *b = s->b;
 	const struct task *t = tables_task_get(b->t, l->task);
 	if (group)
-		return tables_text(b->t, l->group);
+		return s->by_process ? process_name(b, l->group) : tables_text(b->t, l->group);
 	const char *comm = tables_text(b->t, t->comm);
 	if (!l->task)
 		return "[threads not told apart]";
@@ -186,8 +222,9 @@ static const char *state_text(char state)
 	return at ? texts[at - order] : "9";
 }
 
-static void set_order(struct build *b, struct candidate *c, const struct line *l, bool group)
+static void set_order(struct threads_show *s, struct candidate *c, const struct line *l, bool group)
 {
+	struct build *b = s->b;
 	const struct task *t = tables_task_get(b->t, l->task);
 	c->second = (double)l->sums.weight;
 	c->key = l->cpu;
@@ -202,7 +239,7 @@ static void set_order(struct build *b, struct candidate *c, const struct line *l
 	case COLUMN_BLOCKED: c->key = l->blocked; break;
 	case COLUMN_PID: c->key = -(double)t->pid; break;
 	case COLUMN_TID: c->key = -(double)t->tid; break;
-	case COLUMN_NAME: c->text = name_of(b, l, group); break;
+	case COLUMN_NAME: c->text = name_of(s, l, group); break;
 	case COLUMN_STATE: c->text = state_text(l->state); break;
 	case COLUMN_WAITS: c->text = tables_text(b->t, l->waits_on); break;
 	case COLUMN_TOP: {
@@ -240,10 +277,10 @@ static void fill(struct threads_show *s, struct row *row, const struct line *l, 
 	struct build *b = s->b;
 	const struct task *t = tables_task_get(b->t, l->task);
 
-	row->key = group ? (struct row_key){.kind = ROW_GROUP, .a = l->group}
-			 : (struct row_key){.kind = ROW_THREAD, .a = l->task};
-	row->name = row->full = name_of(b, l, group);
-	row->pid = t->pid;
+	enum row_kind kind = !group ? ROW_THREAD : s->by_process ? ROW_PROCESS : ROW_GROUP;
+	row->key = (struct row_key){.kind = kind, .a = group ? l->group : l->task};
+	row->name = row->full = name_of(s, l, group);
+	row->pid = kind == ROW_GROUP ? 0 : t->pid;
 	row->tid = group ? 0 : t->tid;
 	build_shares(b, row, &l->sums, &l->sums);
 	row->cpu = l->cpu;
@@ -300,10 +337,10 @@ static void emit(struct threads_show *s, const struct lines *lines, uint32_t gro
 		const struct line *l = &lines->data[i];
 		if (group != UINT32_MAX && l->place != group)
 			continue;
-		if (!depth && !build_matches(b, name_of(b, l, groups)))
+		if (!depth && !build_matches(b, name_of(s, l, groups)))
 			continue;
 		c[n] = (struct candidate){.index = (uint32_t)i};
-		set_order(b, &c[n++], l, groups);
+		set_order(s, &c[n++], l, groups);
 	}
 	candidates_sort(c, n, b->q->flags & QUERY_REVERSE);
 	uint32_t i = 0;
@@ -325,7 +362,9 @@ void show_threads(struct build *b)
 	const struct profile *p = &b->e->profile;
 	uint64_t end = b->q->until_ns ? b->q->until_ns : p->newest_ns + 1;
 	uint64_t age = end > p->begin_ns ? (end - p->begin_ns) / 1000000000 : 0;
-	bool grouped = b->q->flags & QUERY_GROUP_THREADS;
+	bool grouped = b->q->flags & (QUERY_GROUP_THREADS | QUERY_GROUP_PROCESSES);
+
+	s.by_process = b->q->flags & QUERY_GROUP_PROCESSES;
 
 	s.nspark = !p->events_on_cpu ? 0 : age < TASK_SPARK ? (uint32_t)age : TASK_SPARK;
 	if (fold_tasks(&s.folds, p, b->t, &b->fq, end) || usages_gather(&s.usages, p, &b->window))

@@ -292,7 +292,7 @@ void show_tree(struct build *b)
 	strbuf_init(&s.text);
 	bool up = b->q->flags & QUERY_BOTTOM_UP;
 	fid_t focus = up && b->q->focus.kind && b->q->focus.kind != ROW_MODULE &&
-				      b->q->focus.kind != ROW_GROUP
+				      !row_is_group(&b->q->focus)
 			      ? fid_settle(b, b->q->focus.a)
 			      : 0;
 

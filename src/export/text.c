@@ -2,7 +2,8 @@
  * text: the report that batch mode prints: facts, functions, threads, modules, call tree.
  *
  * Every share stands beside the half width of its 95 % interval, and what the numbers cannot bear
- * is said in the row. The facts are in text_head.c, the tree in text_tree.c. Any one thread.
+ * is said in the row. The facts are in text_head.c, processes and threads in text_tasks.c,
+ * the tree in text_tree.c. Any one thread.
  */
 #include "export/text.h"
 
@@ -11,8 +12,6 @@
 #include <stdlib.h>
 
 #include "answer.h"
-
-#define ROWS_SHOWN 50 /* threads and modules; functions are all shown */
 
 void text_share(struct strbuf *b, const struct interval *i)
 {
@@ -123,100 +122,6 @@ static int put_unranked(struct text_report *t)
 	return put_function_rows(t, first, t->nrows);
 }
 
-/* The function where each thread was found most often. */
-struct top {
-	uint32_t func;
-	uint64_t weight;
-};
-
-static int find_tops(const struct text_report *t, struct map64 *task_rows, struct top *tops)
-{
-	struct map64 sums; /* (task, function) → index in weights */
-	struct {
-		VEC(uint64_t)
-	} weights = {0};
-	int rc = 0;
-
-	map64_init(&sums);
-	for (uint32_t i = 0; i < t->s->ncells && !rc; i++) {
-		const struct snapshot_cell *c = &t->s->cells[i];
-		uint32_t at, row;
-		if (c->event != t->event || !export_counts(t->s, c) ||
-		    !map64_get(task_rows, c->task, &row))
-			continue;
-		uint32_t frame = namelist_frame_of(&t->names, c->node);
-		uint32_t func = t->names.lines.data[t->names.frames.data[frame].first].func;
-		if (t->names.funcs.data[func].special)
-			continue; /* [unsampled] is no function to look at */
-		uint64_t key = (uint64_t)c->task << 32 | func;
-		if (!map64_get(&sums, key, &at)) {
-			at = (uint32_t)weights.len;
-			rc = vec_push(&weights, 0);
-			if (!rc)
-				rc = map64_put(&sums, key, at);
-			if (rc)
-				break;
-		}
-		weights.data[at] += c->weight;
-		if (weights.data[at] > tops[row].weight)
-			tops[row] = (struct top){func, weights.data[at]};
-	}
-	vec_fini(&weights);
-	map64_fini(&sums);
-	return rc;
-}
-
-static void put_thread(struct text_report *t, const struct ranked *r, const struct top *top)
-{
-	const struct task *task = tables_task_get(t->s->tables, r->id);
-
-	text_share(&t->b, &r->self);
-	strbuf_printf(&t->b, " %10" PRIu64 " %10d ", r->row->self.samples, task->pid);
-	if (task->tid)
-		strbuf_printf(&t->b, "%10d ", task->tid);
-	else
-		strbuf_printf(&t->b, "%10s ", "-");
-	size_t at = t->b.len;
-	escape_plain(&t->b, *r->name ? r->name : "[unknown]");
-	if (!r->row->self.samples) /* the kernel's account of threads that no sample met */
-		strbuf_puts(&t->b, " [unsampled]");
-	size_t width = t->b.len - at;
-	strbuf_printf(&t->b, "%*s ", width < 16 ? (int)(16 - width) : 0, "");
-	if (top->weight)
-		escape_plain(&t->b, t->names.funcs.data[top->func].name);
-	strbuf_putc(&t->b, '\n');
-}
-
-static int put_threads(struct text_report *t)
-{
-	struct ranked *rows;
-	struct map64 index;
-	uint32_t n;
-	int rc = ranking_make(&t->roll, &t->names, RANK_TASKS, COLUMN_SELF, &rows, &n);
-
-	if (rc)
-		return rc;
-	uint32_t shown = n < ROWS_SHOWN ? n : ROWS_SHOWN;
-	struct top *tops = calloc(shown + 1, sizeof *tops);
-	map64_init(&index);
-	for (uint32_t i = 0; i < shown && !rc; i++)
-		rc = map64_put(&index, rows[i].id, i);
-	if (!rc)
-		rc = tops ? find_tops(t, &index, tops) : -ENOMEM;
-	if (!rc) {
-		strbuf_puts(&t->b, "\nThreads\n\n   SELF%      ±    SAMPLES        PID        TID "
-				   "NAME             TOP FUNCTION\n");
-		for (uint32_t i = 0; i < shown; i++)
-			put_thread(t, &rows[i], &tops[i]);
-		if (shown < n)
-			strbuf_printf(&t->b, "         … %u more\n", n - shown);
-	}
-	map64_fini(&index);
-	free(tops);
-	free(rows);
-	return rc;
-}
-
 static int put_modules(struct text_report *t)
 {
 	struct ranked *rows;
@@ -227,7 +132,7 @@ static int put_modules(struct text_report *t)
 		return rc;
 	strbuf_puts(&t->b, "\nModules\n\n   SELF%      ±  TOTAL%      ±    SAMPLES   IN STACK "
 			   "MODULE\n");
-	for (uint32_t i = 0; i < n && i < ROWS_SHOWN; i++) {
+	for (uint32_t i = 0; i < n && i < TEXT_ROWS; i++) {
 		const struct module *m = tables_module_get(t->s->tables, rows[i].id);
 		const char *path = tables_text(t->s->tables, m->path);
 		text_share(&t->b, &rows[i].self);
@@ -237,8 +142,8 @@ static int put_modules(struct text_report *t)
 		escape_plain(&t->b, *path ? path : rows[i].name);
 		strbuf_putc(&t->b, '\n');
 	}
-	if (n > ROWS_SHOWN)
-		strbuf_printf(&t->b, "         … %u more\n", n - ROWS_SHOWN);
+	if (n > TEXT_ROWS)
+		strbuf_printf(&t->b, "         … %u more\n", n - TEXT_ROWS);
 	free(rows);
 	return 0;
 }
@@ -255,7 +160,7 @@ static int put_all(struct text_report *t)
 		return 0;
 	int rc = put_functions(t);
 	if (!rc)
-		rc = put_threads(t);
+		rc = text_tasks(t);
 	if (!rc)
 		rc = put_modules(t);
 	if (!rc)

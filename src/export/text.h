@@ -8,6 +8,8 @@
 #include "export/export.h"
 #include "export/ranking.h"
 
+#define TEXT_ROWS 50 /* processes, threads and modules; functions are all shown */
+
 struct text_report {
 	const struct snapshot *s;
 	const struct export_options *o;
@@ -23,6 +25,7 @@ struct text_report {
 };
 
 void text_head(struct text_report *t); /* what was watched, how, and what is missing */
+int text_tasks(struct text_report *t); /* processes where there are several, and threads */
 int text_tree(struct text_report *t);  /* the paths where most time goes */
 
 void text_share(struct strbuf *b, const struct interval *i); /* share and margin, two columns */

@@ -1,9 +1,9 @@
 /*
  * scope: lists the processes of the whole system, of a user, or of a cgroup and those below it.
  *
- * Whose a process is, is read once per pid and again every so many lists, because set-user-ID
- * programs change hands. Cgroups are directories: their files cgroup.procs say who is in. Source
- * thread.
+ * Whose a process is, is read in every list as long as there are not too many of them, and of many
+ * in turns: who logs in begins as root and changes hands. Cgroups are directories: their files
+ * cgroup.procs say who is in. Source thread.
  */
 #include "proc/scope.h"
 
@@ -20,8 +20,9 @@
 #include "base/vec.h"
 #include "proc/procfs.h"
 
-#define DEPTH_MOST   32 /* of cgroups in cgroups */
-#define FORGET_AFTER 64 /* lists */
+#define DEPTH_MOST   32  /* of cgroups in cgroups */
+#define FORGET_AFTER 64  /* lists */
+#define READ_MOST    512 /* processes looked at again in one list */
 
 struct pids {
 	VEC(pid_t)
@@ -117,12 +118,12 @@ void scope_free(struct scope *s)
 	free(s);
 }
 
-static bool is_mine(struct scope *s, pid_t pid)
+static bool is_mine(struct scope *s, pid_t pid, bool again)
 {
 	uint32_t mine;
 	char text[64];
 
-	if (map64_get(&s->mine, (uint64_t)pid, &mine))
+	if (map64_get(&s->mine, (uint64_t)pid, &mine) && !again)
 		return mine;
 	if (proc_status_field(pid, 0, "Uid", text, sizeof text))
 		return false;
@@ -141,9 +142,12 @@ static int list_system(struct scope *s, struct pids *v)
 		return rc;
 	if (s->lists++ % FORGET_AFTER == 0)
 		map64_clear(&s->mine);
-	for (size_t i = 0; !rc && i < n; i++)
-		if (ids[i] != getpid() && (s->target->all || is_mine(s, ids[i])))
+	unsigned turns = (unsigned)(n / READ_MOST) + 1;
+	for (size_t i = 0; !rc && i < n; i++) {
+		bool again = (unsigned)ids[i] % turns == s->lists % turns;
+		if (ids[i] != getpid() && (s->target->all || is_mine(s, ids[i], again)))
 			rc = vec_push(v, ids[i]);
+	}
 	free(ids);
 	return rc;
 }

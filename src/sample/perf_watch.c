@@ -91,13 +91,19 @@ static void want_all(struct perf_source *ps, struct fleet *f)
 	free(copy);
 }
 
+/* Does /proc tell who is watched? Not where everybody is who happens to run on some CPUs. */
+static bool listed(const struct perf_source *ps)
+{
+	return !ps->everything || ps->target->all || ps->target->cgroup;
+}
+
 /* Threads that are there now, on the way to the sink already. */
 static int first_scan(struct perf_source *ps, struct err *err)
 {
 	ps->starting = true;
 	ps->opened_ns = clock_mono_ns();
-	if (ps->everything && !ps->target->all)
-		return 0; /* /proc does not tell who runs on a CPU or in a cgroup */
+	if (!listed(ps))
+		return 0;
 	if (perf_scan(ps) < 0)
 		return err_set(err, EACCES, "/proc cannot be read: is it mounted?");
 	return 0;
@@ -339,7 +345,7 @@ void perf_watch_tick(struct perf_source *ps, uint64_t now)
 		return;
 	ps->side_lost = false;
 	ps->found = 0;
-	if (!ps->everything || ps->target->all)
+	if (listed(ps))
 		perf_scan(ps);
 	ps->ended |= !tasks_alive(ps->tasks);
 	/* Threads that no record told of may have given birth to others before they were found. */

@@ -185,7 +185,7 @@ void cell_tag(const struct row *row, const struct view_env *env, struct view_cel
 {
 	(void)env;
 	if (row->flags & ROW_TRUNCATED || !is_code(row) || row->key.kind == ROW_REST ||
-	    row->key.kind == ROW_GROUP)
+	    row_is_group(&row->key))
 		return;
 	cell_span(cell, row->flags & ROW_KERNEL ? LOOK_KERNEL : LOOK_DIM,
 		  row->flags & ROW_KERNEL ? "[k]" : "[.]");

@@ -109,8 +109,8 @@ static void cell_thread_name(const struct row *row, const struct view_env *env,
 		  : row->flags & ROW_EXPANDABLE ? "\xe2\x96\xb8 "
 		  : row->depth                  ? "  "
 						: "");
-	cell_span(cell, row->key.kind == ROW_GROUP ? LOOK_STRONG : cell_name_look(row), row->name);
-	if (row->key.kind == ROW_GROUP && row->children) {
+	cell_span(cell, row_is_group(&row->key) ? LOOK_STRONG : cell_name_look(row), row->name);
+	if (row_is_group(&row->key) && row->children) {
 		snprintf(cell->number[0], NUMBER_TEXT, "  %u", row->children);
 		cell_span(cell, LOOK_NOTE, cell->number[0]);
 	}
@@ -150,7 +150,7 @@ static const struct column threads_columns[] = {
 const struct view view_threads = {VIEW_THREADS,
 				  threads_columns,
 				  COUNT(threads_columns),
-				  QUERY_GROUP_THREADS | QUERY_NO_KERNEL | QUERY_NO_USER |
-					  QUERY_FOLD_INLINE | QUERY_BLOCKED,
+				  QUERY_GROUP_THREADS | QUERY_GROUP_PROCESSES | QUERY_NO_KERNEL |
+					  QUERY_NO_USER | QUERY_FOLD_INLINE | QUERY_BLOCKED,
 				  false,
 				  true};

@@ -311,6 +311,22 @@ static void threads_of(struct fake *f, struct arena *arena, struct answer *a, st
 			r->flags |= ROW_GONE;
 		fake_ipc(f, r, 0.44 + i * 0.3);
 	}
+	if (f->query.flags & QUERY_GROUP_PROCESSES) {
+		a->nrows = 0;
+		for (uint32_t i = 0; i < 2; i++) {
+			struct row *r = fake_add(arena, rows, &a->nrows);
+
+			r->key = (struct row_key){ROW_PROCESS, i + 1, 0};
+			r->name = r->full = i ? "mysqld_safe" : "mysqld";
+			r->pid = 4242 - (pid_t)i;
+			r->children = i ? 1 : 7;
+			r->cpu = i ? 0.01 : 1.8;
+			r->user = r->cpu * 0.9;
+			r->system = r->cpu * 0.1;
+			r->module = "row_search_mvcc";
+			r->flags |= ROW_EXPANDABLE;
+		}
+	}
 	if (f->query.flags & QUERY_GROUP_THREADS) {
 		static const char *const names[] = {"main", "ib_io_wr-*", "worker-*"};
 

@@ -192,6 +192,30 @@ static void test_tasks(void **state)
 	assert_int_equal(tables_task_get(t, b)->gone_ns, 0);
 }
 
+static void test_processes(void **state)
+{
+	struct tables *t = *state;
+	str_id name = tables_str(t, "p");
+	task_id alone = tables_task(t, 5, 6, 1, name); /* of a process that was never met */
+	task_id p = tables_task(t, 10, 0, 1, name), main = tables_task(t, 10, 10, 1, name);
+	task_id q = tables_task(t, 20, 0, 2, name), other = tables_task(t, 20, 21, 2, name);
+	task_id late = tables_task(t, 10, 11, 3, name);
+	task_id again = tables_task(t, 10, 0, 9, name), reused = tables_task(t, 10, 10, 9, name);
+	uint32_t n = 0;
+	task_id *process = tables_processes(t, &n);
+
+	assert_non_null(process);
+	assert_int_equal(n, tables_task_count(t) + 1);
+	assert_int_equal(process[0], 0);
+	assert_int_equal(process[alone], alone);
+	assert_int_equal(process[p], p);
+	assert_int_equal(process[main], p);
+	assert_int_equal(process[late], p);
+	assert_int_equal(process[other], q);
+	assert_int_equal(process[reused], again);
+	free(process);
+}
+
 #define FRAMES 30000
 
 struct worker {
@@ -274,9 +298,9 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_specials),   T(test_unknown_ids), T(test_modules), T(test_frames),
-		T(test_funcs),      T(test_resolve),     T(test_tasks),   T(test_threads),
-		T(test_warm_speed), T(test_names),
+		T(test_specials),   T(test_unknown_ids), T(test_modules),   T(test_frames),
+		T(test_funcs),      T(test_resolve),     T(test_tasks),     T(test_threads),
+		T(test_warm_speed), T(test_names),       T(test_processes),
 	};
 	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
 }

@@ -348,6 +348,42 @@ static void test_groups(void **state)
 	answer_unref(a);
 }
 
+/* All threads are one process's; its account is the process's own, threads that ended included. */
+static void test_process_rows(void **state)
+{
+	(void)state;
+	struct query q = bed_question(VIEW_THREADS);
+	q.flags = QUERY_GROUP_PROCESSES;
+	const struct answer *a = ask(q);
+	assert_int_equal(a->nrows, 1);
+	assert_string_equal(a->rows[0].name, "main");
+	assert_int_equal(a->rows[0].key.kind, ROW_PROCESS);
+	assert_int_equal(a->rows[0].pid, 7);
+	assert_int_equal(a->rows[0].tid, 0);
+	assert_int_equal(a->rows[0].children, 4);
+	assert_true(fabs(a->rows[0].self - 1) < 1e-9);
+	assert_true(fabs(a->rows[0].cpu - 1) < 0.02);
+	struct row_key key = a->rows[0].key;
+	answer_unref(a);
+
+	q.expanded = &key;
+	q.nexpanded = 1;
+	a = ask(q);
+	assert_int_equal(a->nrows, 5);
+	assert_int_equal(bed_row(a, "worker-1")->depth, 1);
+	answer_unref(a);
+
+	q = bed_question(VIEW_FUNCTIONS);
+	q.focus = key;
+	a = ask(q);
+	assert_non_null(bed_row(a, "main"));
+	answer_unref(a);
+	q.focus.a++; /* one of its threads is no process */
+	a = bed_ask(&bed, q, 0);
+	assert_int_equal(a->nrows, 0);
+	answer_unref(a);
+}
+
 static void test_modules_and_narrowing(void **state)
 {
 	(void)state;
@@ -485,6 +521,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bottom_up, up, down),
 		cmocka_unit_test_setup_teardown(test_threads, up, down),
 		cmocka_unit_test_setup_teardown(test_groups, up, down),
+		cmocka_unit_test_setup_teardown(test_process_rows, up, down),
 		cmocka_unit_test_setup_teardown(test_modules_and_narrowing, up, down),
 		cmocka_unit_test_setup_teardown(test_source_without_listing, up, down),
 		cmocka_unit_test_setup_teardown(test_events, up, down),

@@ -1,0 +1,120 @@
+#!/bin/bash
+# What is watched: the whole system, some CPUs, a user, a cgroup; a row a process; nobody else's time.
+cd "$(dirname "$0")/../.." && . tests/live/live.sh
+. tests/live/terminal.sh
+
+if [ "$(id -u)" != 0 ]; then
+	skip "-a, -C, -u and -G" "watching other people's processes needs root"
+	done_testing
+	exit
+fi
+
+chmod 755 "$dir"
+cp "$PROGRAMS/shares" "$dir/theirs"
+cp "$PROGRAMS/shares" "$dir/grouped"
+chmod 755 "$dir"/*
+start shares 300
+mine=$target
+setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/theirs" 300 >/dev/null &
+theirs=$!
+started+=($theirs)
+
+report() { # ARG...
+	timeout 30 "$ALTPTTOP" --batch --duration 1.5 "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	cat "$dir/err"
+	[ $status = 0 ] || return
+	awk '/^Processes$/ { on = 1; next } /^(Threads|Modules)$/ { on = 0 } on' "$dir/out" >"$dir/processes"
+	awk '/^Threads$/ { on = 1; next } /^Modules$/ { on = 0 } on' "$dir/out" >"$dir/threads"
+}
+row() { # FILE PID: its row, in the column of pids
+	awk -v pid="$2" '$4 == pid { print; found = 1 } END { exit !found }' "$dir/$1"
+}
+only() { # PID: all threads are of this process
+	awk -v pid="$1" '$4 ~ /^[0-9]+$/ { n++; bad += $4 != pid } END { exit !n || bad }' "$dir/threads" ||
+		{ cat "$dir/threads"; return 1; }
+}
+
+check "-a sees the whole system" report -a
+check "with a row for each process" eval 'row processes $mine && row processes $theirs'
+check "named" eval 'row processes $theirs | grep -q theirs'
+check "and not the profiler" eval '! grep -q altpttop "$dir/processes"'
+
+taskset -pc 0 $mine >/dev/null
+last=$(($(getconf _NPROCESSORS_ONLN) - 1))
+if [ $last -gt 0 ] && taskset -pc $last $theirs >/dev/null; then
+	check "-C sees one CPU" report -C 0
+	check "who runs there" row threads $mine
+	check "and not who runs elsewhere" eval '! row threads $theirs'
+	check "-C says which" grep -q '^target.*: CPU 0' "$dir/out"
+	check "-C with -p" report -C $last -p $mine
+	check "sees none of a process on another CPU" grep -q '^samples *0 ' "$dir/out"
+else
+	skip "-C sees one CPU" "there is one CPU"
+fi
+taskset -pc 0-$last $mine >/dev/null
+taskset -pc 0-$last $theirs >/dev/null
+
+check "-u sees a user's processes" report -u nobody
+check "theirs" row threads $theirs
+check "and no others" only $theirs
+check "-u by number, with the timer sampler" report --sampler timer -u 65534
+check "sees only theirs too" only $theirs
+later() {
+	(sleep 1; exec setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/theirs" 3) >/dev/null &
+	local born=$!
+	timeout 30 "$ALTPTTOP" --batch --duration 4 -u nobody >"$dir/out" 2>"$dir/err" </dev/null || return
+	awk '/^Processes$/ { on = 1; next } /^Threads$/ { on = 0 } on' "$dir/out" >"$dir/processes"
+	cat "$dir/processes"
+	wait $born
+	row processes $born && row processes $theirs
+}
+check "who is born later is seen" later
+
+# A cgroup of our own, in whichever hierarchy perf events follow.
+made=
+for root in /sys/fs/cgroup/perf_event /sys/fs/cgroup/unified /sys/fs/cgroup; do
+	[ -e "$root/cgroup.procs" ] && mkdir -p "$root/altpttop-$$/below" 2>/dev/null && made=$root/altpttop-$$ && break
+done
+end_cgroup() {
+	end_terminal
+	[ -z "$made" ] || rmdir "$made/below" "$made"
+}
+trap end_cgroup EXIT
+if [ -n "$made" ]; then
+	"$dir/grouped" 300 >/dev/null &
+	inside=$!
+	"$dir/grouped" 300 >/dev/null &
+	below=$!
+	started+=($inside $below)
+	echo $inside >"$made/cgroup.procs"
+	echo $below >"$made/below/cgroup.procs"
+	check "-G sees a cgroup" report -G "altpttop-$$"
+	check "and those below it, a row each" eval 'row processes $inside && row processes $below'
+	check "and nobody else" eval '! row processes $mine && ! row processes $theirs'
+	check "-G by its whole path" report -G "$made/below"
+	check "only that one" only $below
+else
+	skip "-G sees a cgroup" "no cgroup can be made here"
+fi
+refused() { # PATTERN ARG...
+	timeout 30 "$ALTPTTOP" --batch --duration 0.3 "${@:2}" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	cat "$dir/err"
+	[ $status = 2 ] && [ "$(wc -l <"$dir/err")" = 1 ] && grep -q "$1" "$dir/err"
+}
+check "a cgroup that does not exist" refused 'there is no cgroup' -G no-such-cgroup
+check "a user who does not exist" refused 'no such user' -u no-such-user
+check "a CPU that does not exist" refused 'CPU' -C 4000
+
+if command -v tmux >/dev/null; then
+	check "the screen of the whole system" eval '
+		open_terminal 100 30 && type_line "$PWD/$ALTPTTOP -a" && await_screen 10 "the whole system" &&
+			tm send-keys 3 && await_screen 10 "theirs +1 "'
+	check "shows a row a process" shows "$theirs .*theirs"
+	check "t shows threads" eval 'tm send-keys t; await_screen 5 "TID"'
+	tm send-keys q
+else
+	skip "the screen of the whole system" "tmux is not installed"
+fi
+done_testing

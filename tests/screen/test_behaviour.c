@@ -391,15 +391,6 @@ static void threads(void **state)
 	script_keys(&s, "Down Enter");
 	assert_int_equal(view(), VIEW_FUNCTIONS);
 	assert_int_equal(s.fake.query.focus.kind, ROW_GROUP);
-	script_keys(&s, "Esc t");
-	assert_true(s.fake.query.flags & QUERY_GROUP_PROCESSES);
-	assert_false(s.fake.query.flags & QUERY_GROUP_THREADS);
-	script_keys(&s, "g Enter");
-	assert_int_equal(view(), VIEW_FUNCTIONS);
-	assert_int_equal(s.fake.query.focus.kind, ROW_PROCESS);
-	assert_true(screen_has("in mysqld"));
-	script_keys(&s, "Esc t");
-	assert_false(s.fake.query.flags & (QUERY_GROUP_PROCESSES | QUERY_GROUP_THREADS));
 }
 
 static void switches(void **state)

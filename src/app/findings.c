@@ -100,9 +100,13 @@ void verdicts_write(struct session *s, const struct export_out *out)
 	}
 	for (uint32_t i = 0; a && i < a->nrows && i < VERDICTS; i++) {
 		const struct row *r = &a->rows[i];
-		strbuf_printf(&b, "  %6.1f  %6.2fx  %-18s  ", 100 * r->total,
-			      r->cells ? r->cells[0] : 1, r->module);
-		escape_plain(&b, r->name);
+		double gain = r->cells ? r->cells[0] : 1;
+		if (gain > 999) /* nearly all there is, or all: no bound that tells anything */
+			strbuf_printf(&b, "  %6.1f    >999x  %-18s  ", 100 * r->total, r->module);
+		else
+			strbuf_printf(&b, "  %6.1f  %6.2fx  %-18s  ", 100 * r->total, gain,
+				      r->module);
+		escape_name(&b, r->name);
 		strbuf_printf(&b, ": %s\n", r->note);
 	}
 	if (a && a->nrows > VERDICTS)

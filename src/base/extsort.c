@@ -33,6 +33,7 @@ struct extsort {
 	uint32_t *heap; /* indexes of runs, smallest head first */
 	size_t nheap;
 	size_t at; /* memory-only reading */
+	int error; /* of reading back */
 	uint8_t current[64];
 };
 
@@ -183,7 +184,7 @@ int extsort_add(struct extsort *x, const void *record)
 	return 0;
 }
 
-/* The head of a run; false: used up (or unreadable, which ends it too). */
+/* The head of a run; false: used up, or unreadable, which x->error keeps. */
 static bool load(struct extsort *x, struct run *r)
 {
 	if (r->pos < r->end)
@@ -194,11 +195,18 @@ static bool load(struct extsort *x, struct run *r)
 	size_t n = RUN_BLOCK / x->size;
 	if (n > left)
 		n = (size_t)left;
-	if (!r->block && !(r->block = malloc(RUN_BLOCK)))
+	if (!r->block && !(r->block = malloc(RUN_BLOCK))) {
+		x->error = -ENOMEM;
 		return false;
-	ssize_t got = pread(x->fd, r->block, n * x->size, (off_t)((r->start + r->read) * x->size));
-	if (got < (ssize_t)x->size)
+	}
+	ssize_t got;
+	do
+		got = pread(x->fd, r->block, n * x->size, (off_t)((r->start + r->read) * x->size));
+	while (got < 0 && errno == EINTR);
+	if (got < (ssize_t)x->size) { /* fewer bytes than were written: the disk lost them */
+		x->error = got < 0 ? -errno : -EIO;
 		return false;
+	}
 	r->pos = 0;
 	r->end = (size_t)got / x->size;
 	r->read += r->end;
@@ -233,9 +241,10 @@ static void sift_down(struct extsort *x, size_t i)
 	}
 }
 
-void extsort_rewind(struct extsort *x)
+int extsort_rewind(struct extsort *x)
 {
 	x->at = 0;
+	x->error = 0;
 	x->nheap = 0;
 	for (uint32_t i = 0; i < x->nruns; i++) {
 		x->runs[i].read = 0;
@@ -245,6 +254,12 @@ void extsort_rewind(struct extsort *x)
 	}
 	for (size_t i = x->nheap; i-- > 0;)
 		sift_down(x, i);
+	return x->error;
+}
+
+int extsort_error(const struct extsort *x)
+{
+	return x->error;
 }
 
 int extsort_finish(struct extsort *x)
@@ -261,15 +276,14 @@ int extsort_finish(struct extsort *x)
 	}
 	free(x->spare);
 	x->spare = NULL;
-	extsort_rewind(x);
-	return 0;
+	return extsort_rewind(x);
 }
 
 const void *extsort_next(struct extsort *x)
 {
 	if (!x->nruns)
 		return x->at < x->len ? x->data + x->at++ * x->size : NULL;
-	if (!x->nheap)
+	if (!x->nheap || x->error)
 		return NULL;
 	uint32_t run = x->heap[0];
 	memcpy(x->current, head(x, run), x->size);

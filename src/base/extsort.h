@@ -23,9 +23,12 @@ void extsort_free(struct extsort *x);
 int extsort_add(struct extsort *x, const void *record); /* -ENOMEM, -ENOSPC, -EIO */
 int extsort_finish(struct extsort *x); /* no more will come: sort what is in memory */
 
-/* Records in order, after extsort_finish. NULL: the end. Good until the next call. */
+/* Records in order, after extsort_finish. NULL: the end, or what was spilled cannot be read back
+ * (extsort_error tells which). Good until the next call. */
 const void *extsort_next(struct extsort *x);
-void extsort_rewind(struct extsort *x);
+int extsort_rewind(struct extsort *x); /* what extsort_error says then */
+/* 0, or why reading ended too early: -ENOMEM, -EIO … Ask after the last record. */
+int extsort_error(const struct extsort *x);
 
 uint64_t extsort_count(const struct extsort *x);
 bool extsort_spilled(const struct extsort *x); /* a temporary file was needed */

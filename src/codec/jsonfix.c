@@ -38,6 +38,9 @@ size_t jsonfix_run(struct jsonfix *f, const uint8_t *in, size_t n, uint8_t *out)
 				continue;
 			f->in_word = false;
 		}
+		if (f->minus && c != 'N' && c != 'I')
+			out[o++] = '-';
+		f->minus = false;
 		if (isspace(c)) {
 			out[o++] = c;
 			continue;
@@ -49,9 +52,9 @@ size_t jsonfix_run(struct jsonfix *f, const uint8_t *in, size_t n, uint8_t *out)
 		}
 		if (c == ',') {
 			f->comma = true;
+		} else if (c == '-') {
+			f->minus = true;
 		} else if (c == 'N' || c == 'I') {
-			if (o && out[o - 1] == '-')
-				o--;
 			memcpy(out + o, "null", 4);
 			o += 4;
 			f->in_word = true;

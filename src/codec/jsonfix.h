@@ -14,6 +14,7 @@
 
 struct jsonfix {
 	bool in_string, escape, comma, in_word;
+	bool minus; /* held back: it may lead -Infinity */
 };
 
 /* Room that @n bytes may need. */

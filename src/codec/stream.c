@@ -33,6 +33,7 @@ struct stream {
 	uint8_t *buf;
 	size_t pos, end;
 	bool ended, memory_source;
+	bool skip_line; /* the rest of a line that was cut */
 	char wrapper[32];
 	char damage[256];
 };
@@ -122,9 +123,25 @@ size_t stream_read(struct stream *s, void *buf, size_t n)
 	return have;
 }
 
+/* Behind the next line end, or at the end. */
+static void skip_line(struct stream *s)
+{
+	const uint8_t *data;
+	size_t n;
+	while ((n = stream_peek(s, 1, &data))) {
+		const uint8_t *nl = memchr(data, '\n', n);
+		stream_skip(s, nl ? (size_t)(nl - data) + 1 : n);
+		if (nl)
+			break;
+	}
+	s->skip_line = false;
+}
+
 bool stream_line(struct stream *s, char **ret_text, size_t *ret_len)
 {
 	size_t seen = 0;
+	if (s->skip_line)
+		skip_line(s);
 	for (;;) {
 		size_t have = s->end - s->pos;
 		uint8_t *nl = have > seen ? memchr(s->buf + s->pos + seen, '\n', have - seen)
@@ -142,6 +159,7 @@ bool stream_line(struct stream *s, char **ret_text, size_t *ret_len)
 		*ret_len = len;
 		if (len && (*ret_text)[len - 1] == '\r')
 			(*ret_len)--;
+		s->skip_line = cut;
 		stream_skip(s, len + (nl != NULL));
 		return true;
 	}
@@ -347,5 +365,33 @@ int stream_seekable(struct stream *s, int *ret_fd, uint64_t *ret_size, struct er
 	off_t end = lseek(s->temporary_fd, 0, SEEK_END);
 	*ret_fd = s->temporary_fd;
 	*ret_size = end > 0 ? (uint64_t)end : 0;
+	return 0;
+}
+
+int stream_rewind(struct stream *s, struct err *err)
+{
+	int fd;
+	uint64_t size;
+	int rc = stream_seekable(s, &fd, &size, err);
+	if (rc)
+		return rc;
+	if (fd != s->fd) { /* from here on the temporary file is the file */
+		if (s->fd >= 0)
+			close(s->fd);
+		for (unsigned i = 0; i < s->depth; i++)
+			unwrap_free(s->unwrapped[i]);
+		s->depth = 0;
+		s->top = &s->file;
+		s->fd = fd;
+		s->temporary_fd = -1;
+		s->memory_source = false;
+		s->regular = true;
+		s->size = size;
+	}
+	if (lseek(s->fd, 0, SEEK_SET) < 0)
+		return err_set(err, errno, "cannot read the file again: %s", strerror(errno));
+	s->pos = s->end = 0;
+	s->done = s->offset = 0;
+	s->ended = s->skip_line = false;
 	return 0;
 }

@@ -58,4 +58,11 @@ const char *stream_damage(const struct stream *s);  /* sentence, or NULL */
  */
 int stream_seekable(struct stream *s, int *ret_fd, uint64_t *ret_size, struct err *err);
 
+/*
+ * Begin anew, to read all of it once more. The first time nothing may have been skipped but what
+ * stream_utf8 skips (call that again). What is no plain file is unpacked to a temporary file first.
+ * -errno.
+ */
+int stream_rewind(struct stream *s, struct err *err);
+
 #endif

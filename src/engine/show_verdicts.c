@@ -97,13 +97,14 @@ static void judge_analysis(struct build *b, enum view_kind view, struct list *l)
 	for (uint32_t i = 0; a && i < a->nrows; i++) {
 		struct verdict v = {.where = tables_text(b->t, a->rows[i].name)};
 		v.full = v.where;
+		analysis_facts(a, i, &v.facts);
+		if (v.facts.share < 0.01) /* most edges: no text is made for them */
+			continue;
 		if (view == VIEW_EDGE)
 			v.where = build_text(b, "%s %llx-%llx", v.where,
 					     (unsigned long long)a->rows[i].first,
 					     (unsigned long long)a->rows[i].last);
-		analysis_facts(a, i, &v.facts);
-		if (v.facts.share >= 0.01)
-			judge(l, &v);
+		judge(l, &v);
 	}
 	analysis_unref(a);
 }

@@ -94,7 +94,7 @@ int analysis_text(const struct analysis *a, const struct tables *t, uint32_t row
 		for (uint32_t k = 0; k < a->ncolumns; k++)
 			put_cell(&b, &a->columns[k], a->cells[(size_t)i * a->ncolumns + k]);
 		strbuf_puts(&b, "  ");
-		escape_plain(&b, tables_text(t, r->name));
+		escape_name(&b, tables_text(t, r->name));
 		if (a->view == VIEW_EDGE)
 			strbuf_printf(&b, " %llx-%llx %s", (unsigned long long)r->first,
 				      (unsigned long long)r->last, tables_text(t, r->third));

@@ -73,6 +73,36 @@ void escape_plain(struct strbuf *b, const char *text)
 		add_char(b, &text);
 }
 
+/* Bytes of @n characters from @p on, which escape_plain made: valid UTF-8. */
+static size_t characters(const char *p, size_t n)
+{
+	const char *at = p;
+
+	for (; n && *at; n--)
+		at += utf8_length(at);
+	return (size_t)(at - p);
+}
+
+void escape_name(struct strbuf *b, const char *text)
+{
+	enum { HEAD = ESCAPE_NAME_MAX * 2 / 3 };
+	size_t from = b->len, count = 0;
+
+	escape_plain(b, text);
+	if (b->failed || b->len - from <= ESCAPE_NAME_MAX)
+		return;
+	for (const char *p = b->buf + from; *p; p += utf8_length(p))
+		count++;
+	if (count <= ESCAPE_NAME_MAX)
+		return;
+	size_t head = characters(b->buf + from, HEAD),
+	       tail = characters(b->buf + from, count - (ESCAPE_NAME_MAX - HEAD - 1));
+	size_t left = b->len - from - tail;
+	memmove(b->buf + from + head + 3, b->buf + from + tail, left + 1);
+	memcpy(b->buf + from + head, "\xe2\x80\xa6", 3);
+	b->len = from + head + 3 + left;
+}
+
 void escape_folded(struct strbuf *b, const char *text)
 {
 	if (*text == '#') { /* would start a comment at a line's beginning */

@@ -9,7 +9,11 @@
 
 #include "base/strbuf.h"
 
-void escape_plain(struct strbuf *b, const char *text);  /* one line of text */
+void escape_plain(struct strbuf *b, const char *text); /* one line of text */
+/* As escape_plain; of what is wider than a report can bear (ESCAPE_NAME_MAX characters) the middle
+ * becomes "…". */
+#define ESCAPE_NAME_MAX 160
+void escape_name(struct strbuf *b, const char *text);
 void escape_folded(struct strbuf *b, const char *text); /* a frame: no ';', no line breaks */
 void escape_json(struct strbuf *b, const char *text);   /* with the quotes */
 void escape_csv(struct strbuf *b, const char *text);    /* a field, quoted where it must be */

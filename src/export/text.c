@@ -35,7 +35,7 @@ static void put_function(struct text_report *t, const struct ranked *r)
 	size_t width = t->b.len - at;
 	strbuf_printf(&t->b, "%*s %s ", width < 20 ? (int)(20 - width) : 0, "",
 		      f->kernel ? "[k]" : "[.]");
-	escape_plain(&t->b, f->name);
+	escape_name(&t->b, f->name);
 	strbuf_putc(&t->b, '\n');
 }
 

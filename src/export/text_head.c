@@ -47,6 +47,8 @@ static void put_samples(struct text_report *t)
 		if (e->desc.cpu_time && seconds > 0)
 			strbuf_printf(&t->b, " of CPU time, %.1f %% of one CPU",
 				      (double)t->roll.all.weight / 1e7 / seconds);
+	} else if (e->desc.scale > 0) {
+		strbuf_printf(&t->b, ", %.15g counted", (double)t->roll.all.weight * e->desc.scale);
 	} else {
 		strbuf_printf(&t->b, ", %" PRIu64 " counted", t->roll.all.weight);
 	}

@@ -66,7 +66,7 @@ static void put_names(struct text_report *t, const char *name, bool sampled, con
 	size_t width = t->b.len - at;
 	strbuf_printf(&t->b, "%*s ", width < 16 ? (int)(16 - width) : 0, "");
 	if (top->weight)
-		escape_plain(&t->b, t->names.funcs.data[top->func].name);
+		escape_name(&t->b, t->names.funcs.data[top->func].name);
 	strbuf_putc(&t->b, '\n');
 }
 

@@ -42,7 +42,7 @@ static void put_line(struct printer *p, uint32_t first, uint32_t last, unsigned 
 			break;
 	}
 	while (n-- > 0) {
-		escape_plain(b, p->t->names.funcs.data[p->nodes[chain[n]].func].name);
+		escape_name(b, p->t->names.funcs.data[p->nodes[chain[n]].func].name);
 		if (n)
 			strbuf_puts(b, " > ");
 	}

@@ -4,7 +4,9 @@
  *
  * A snapshot holds sums, not moments, so the time axis is made: on each thread's track every call
  * path is as wide as its total, callees first, self time at the right end. Widths are the weights
- * of the main event (nanoseconds; a count is drawn as 1 ns). Any one thread.
+ * of the main event (nanoseconds; a count is drawn as 1 ns). "producer" marks the file, and each
+ * span's args tell its place in the tree and its own numbers, so that import/chromeprofile.c reads
+ * back a profile and not a trace. Any one thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +20,7 @@
 #define FLUSH_BYTES 65536
 
 struct span {
-	uint64_t self_samples, total, next; /* next: where the next callee begins */
+	uint64_t self_samples, self, total, next; /* next: where the next callee begins */
 };
 
 struct writer {
@@ -93,8 +95,11 @@ static void put_span(struct writer *w, const struct task *t, uint32_t node, uint
 	escape_json(&w->b, namelist_module(&w->names, func->module));
 	put_time(&w->b, "ts", start);
 	put_time(&w->b, "dur", span->total);
-	strbuf_printf(&w->b, ",\"pid\":%d,\"tid\":%d,\"args\":{\"samples\":%" PRIu64, t->pid,
-		      t->tid, span->self_samples);
+	strbuf_printf(&w->b,
+		      ",\"pid\":%d,\"tid\":%d,\"args\":{\"samples\":%" PRIu64 ",\"self\":%" PRIu64
+		      ",\"node\":%" PRIu32 ",\"caller\":%" PRIu32,
+		      t->pid, t->tid, span->self_samples, span->self, node,
+		      w->tree.nodes.data[node].parent);
 	if (*func->file) {
 		strbuf_puts(&w->b, ",\"file\":");
 		escape_json(&w->b, func->file);
@@ -144,6 +149,7 @@ static int write_task(struct writer *w, size_t first, size_t end, const struct e
 		if (touch(w, node))
 			return -ENOMEM;
 		w->spans[node].self_samples += c->samples;
+		w->spans[node].self += c->weight;
 		w->spans[node].total += c->weight;
 	}
 	if (track(w, t, &cursor))
@@ -175,7 +181,10 @@ static void put_head(struct writer *w)
 {
 	const struct event_desc *d = w->s->nevents ? &w->s->events[w->event].desc : NULL;
 
-	strbuf_puts(&w->b, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"title\":");
+	strbuf_puts(
+		&w->b,
+		"{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"producer\":\"altpttop profile\","
+		"\"title\":");
 	escape_json(&w->b, w->s->title);
 	strbuf_puts(&w->b, ",\"host\":");
 	escape_json(&w->b, w->s->host);
@@ -187,6 +196,13 @@ static void put_head(struct writer *w)
 						 : "counts, drawn as 1 ns each");
 	strbuf_puts(&w->b, ",\"event\":");
 	escape_json(&w->b, d ? d->name : "");
+	strbuf_printf(&w->b, ",\"unit\":\"%s\"",
+		      !d || d->unit != EVENT_NS ? "count"
+		      : d->cpu_time             ? "cpu-ns"
+						: "ns");
+	if (d && d->scale > 0)
+		strbuf_printf(&w->b, ",\"scale\":%.17g", d->scale);
+	strbuf_puts(&w->b, d && d->exact ? ",\"exact\":1" : "");
 	strbuf_puts(&w->b, "},\n\"traceEvents\":[");
 }
 

@@ -1,12 +1,14 @@
 /*
  * to_folded: one line a stack, as the flame graph tools read them: comm;outermost;…;innermost N.
  *
- * N counts samples of the main event; equal
- * stacks of threads with one name are one line. Inlined functions are frames of their own. Any one
- * thread.
+ * N counts samples of the main event where each stands for about as much. Where they do not (wall
+ * clock, spans, a sampler whose ticks are uneven) N is nanoseconds, and a remark at the top says
+ * so. Fractions that were read are written again. Equal stacks of threads with one name are one
+ * line. Inlined functions are frames of their own. Any one thread.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "export/calltree.h"
@@ -14,15 +16,21 @@
 #include "export/export.h"
 
 #define FLUSH_BYTES 65536
+#define UNEVEN      0.01 /* (standard deviation / average)² of the weights, from which on they count */
+
+enum counted { COUNT_SAMPLES, COUNT_NS, COUNT_FRACTIONS };
 
 struct line {
 	uint32_t node; /* of the call tree */
 	str_id comm;
-	uint64_t samples;
+	uint64_t count; /* samples, or weight */
 };
 
 struct writer {
 	const struct snapshot *s;
+	uint16_t event;
+	enum counted counted;
+	uint64_t samples;
 	struct namelist names;
 	struct calltree tree;
 	struct strbuf b;
@@ -34,16 +42,42 @@ struct writer {
 	} path; /* nodes, innermost first */
 };
 
+static bool is_counted(const struct writer *w, const struct snapshot_cell *c)
+{
+	return c->event == w->event && export_counts(w->s, c) && c->samples;
+}
+
+static enum counted choose_count(const struct writer *w)
+{
+	const struct event_desc *d = w->event < w->s->nevents ? &w->s->events[w->event].desc : NULL;
+	double n = 0, sum = 0, squares = 0;
+
+	if (!d || (d->scale > 0 && d->scale != 1))
+		return d ? COUNT_FRACTIONS : COUNT_SAMPLES;
+	if (d->unit != EVENT_NS)
+		return COUNT_SAMPLES;
+	if (d->exact)
+		return COUNT_NS;
+	for (uint32_t i = 0; i < w->s->ncells; i++) {
+		const struct snapshot_cell *c = &w->s->cells[i];
+		if (!is_counted(w, c))
+			continue;
+		n += (double)c->samples;
+		sum += (double)c->weight;
+		squares += c->weight_sq;
+	}
+	return sum > 0 && squares * n / (sum * sum) - 1 > UNEVEN ? COUNT_NS : COUNT_SAMPLES;
+}
+
 static int sum_lines(struct writer *w)
 {
-	uint16_t event = export_main_event(w->s, NULL);
 	struct map64 index;
 	int rc = 0;
 
 	map64_init(&index);
 	for (uint32_t i = 0; i < w->s->ncells && !rc; i++) {
 		const struct snapshot_cell *c = &w->s->cells[i];
-		if (c->event != event || !export_counts(w->s, c) || !c->samples)
+		if (!is_counted(w, c))
 			continue;
 		uint32_t at,
 			node = c->node == SNAPSHOT_ROOT ? w->tree.stackless : w->tree.of[c->node];
@@ -57,10 +91,24 @@ static int sum_lines(struct writer *w)
 			if (rc)
 				break;
 		}
-		w->lines.data[at].samples += c->samples;
+		w->samples += c->samples;
+		w->lines.data[at].count += w->counted == COUNT_SAMPLES ? c->samples : c->weight;
 	}
 	map64_fini(&index);
 	return rc;
+}
+
+/* Six decimals at most, as they were read, and none that say nothing. */
+static void put_fraction(struct strbuf *b, double v)
+{
+	char text[48];
+	int n = snprintf(text, sizeof text, "%.6f", v);
+
+	while (n && text[n - 1] == '0')
+		n--;
+	if (n && text[n - 1] == '.')
+		n--;
+	strbuf_add(b, text, (size_t)n);
 }
 
 static int put_line(struct writer *w, const struct line *l)
@@ -79,14 +127,25 @@ static int put_line(struct writer *w, const struct line *l)
 			strbuf_putc(&w->b, ';');
 		escape_folded(&w->b, w->names.funcs.data[nodes[w->path.data[i]].func].name);
 	}
-	strbuf_printf(&w->b, " %" PRIu64 "\n", l->samples);
+	strbuf_putc(&w->b, ' ');
+	if (w->counted == COUNT_FRACTIONS)
+		put_fraction(&w->b, (double)l->count * w->s->events[w->event].desc.scale);
+	else
+		strbuf_printf(&w->b, "%" PRIu64, l->count);
+	strbuf_putc(&w->b, '\n');
 	return 0;
 }
 
 static int write_lines(struct writer *w, const struct export_out *out, struct err *err)
 {
+	w->counted = choose_count(w);
 	int rc = sum_lines(w);
 
+	if (w->counted == COUNT_NS) {
+		strbuf_puts(&w->b, "# nanoseconds of ");
+		escape_plain(&w->b, w->s->events[w->event].desc.name);
+		strbuf_printf(&w->b, ", %" PRIu64 " samples\n", w->samples);
+	}
 	for (size_t i = 0; i < w->lines.len && !rc; i++) {
 		rc = put_line(w, &w->lines.data[i]);
 		if (!rc && w->b.len > FLUSH_BYTES)
@@ -98,7 +157,7 @@ static int write_lines(struct writer *w, const struct export_out *out, struct er
 static int write_folded(const struct snapshot *s, const struct export_options *o,
 			const struct export_out *out, struct err *err)
 {
-	struct writer w = {.s = s};
+	struct writer w = {.s = s, .event = export_main_event(s, NULL)};
 	int rc = namelist_init(&w.names, s);
 
 	(void)o;

@@ -281,8 +281,15 @@ static int chrome_run(struct import *im, struct err *err)
 			rc = err_set(err, EINVAL,
 				     "JSON without \"traceEvents\": not a Chrome trace");
 		int finish = chrome_events_finish(r.events);
-		int end = im->trace->ops->end(im->trace->ctx, err);
-		rc = rc ? rc : finish ? finish : end;
+		rc = rc ? rc : finish;
+		if (rc == -ENOSPC || rc == -EIO)
+			err_set(err, -rc, "the temporary file of the events: %s; set TMPDIR",
+				strerror(-rc));
+		struct err ending = {0};
+		int end = im->trace->ops->end(im->trace->ctx, &ending);
+		if (!rc && end)
+			*err = ending;
+		rc = rc ? rc : end;
 	}
 	if (r.yajl)
 		yajl_free(r.yajl);

@@ -2,8 +2,9 @@
  * folded: folded stacks, "outermost;…;innermost COUNT" a line, as stackcollapse and its relatives
  * write them.
  *
- * Counts may be fractional. Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames.
- * Lines that are no stacks are counted, lines that begin with # are remarks. Source thread.
+ * Counts may be fractional, so the whole file is looked through for what unit its weights need
+ * before it is read. Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames. Lines
+ * that are no stacks are counted, lines that begin with # are remarks. Source thread.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,7 +15,8 @@
 #include "base/vec.h"
 #include "import/importer.h"
 
-#define FRACTION 1e6 /* fractional counts are kept to six decimals */
+#define FRACTION   1e6                    /* fractional counts are kept to six decimals */
+#define WEIGHT_MAX ((double)(1ull << 62)) /* of all stacks together */
 
 struct folded {
 	struct import *im;
@@ -24,6 +26,7 @@ struct folded {
 	} frames;
 	uint16_t event;
 	double scale; /* weights a count */
+	double rate;  /* observations a count: 1, less where counts are nanoseconds */
 };
 
 /* The count at the line's end; where the stack ends. */
@@ -47,7 +50,7 @@ static bool split_count(const char *line, size_t n, size_t *ret_stack, double *r
 	while (i && (line[i - 1] == ' ' || line[i - 1] == '\t'))
 		i--;
 	*ret_stack = i;
-	return i > 0 && isfinite(*ret_count) && *ret_count < 1e15;
+	return i > 0 && isfinite(*ret_count) && *ret_count < 1e18;
 }
 
 static frame_id frame_of(struct folded *f, const char *s, size_t n)
@@ -87,7 +90,7 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 	struct raw_sample s = {.cpu = UINT32_MAX,
 			       .event = f->event,
 			       .weight = (uint64_t)llround(count * f->scale),
-			       .hits = count < 1 ? 1 : (uint64_t)llround(count),
+			       .hits = count * f->rate < 1 ? 1 : (uint64_t)llround(count * f->rate),
 			       .frames = f->frames.data,
 			       .nframes = (uint32_t)f->frames.len};
 	if (f->frames.len && count > 0)
@@ -97,7 +100,6 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 
 struct look {
 	unsigned lines, good, stacks;
-	bool fractions;
 };
 
 static struct look look_at(const uint8_t *head, size_t n, bool whole)
@@ -120,7 +122,6 @@ static struct look look_at(const uint8_t *head, size_t n, bool whole)
 			    !strchr(":=", p[stack - 1])) {
 				l.good++;
 				l.stacks += memchr(p, ';', stack) != NULL;
-				l.fractions |= fraction;
 			}
 		}
 		p = nl ? nl + 1 : end;
@@ -138,15 +139,72 @@ static int folded_recognise(const uint8_t *head, size_t n)
 	return l.stacks ? 60 : 30;
 }
 
+/*
+ * Weights a count: 1, or a million where counts have fractions, or less where the sum would not
+ * fit. Reads the whole stream and begins it anew.
+ */
+static int choose_scale(struct import *im, double *ret_scale, double *ret_sum, struct err *err)
+{
+	double sum = 0, count, scale = 1;
+	bool fractions = false, fraction;
+	size_t len, stack;
+	char *line;
+	int rc = stream_rewind(im->in, err);
+	if (!rc)
+		stream_utf8(im->in);
+	while (!rc && stream_line(im->in, &line, &len)) {
+		if (!import_go_on(im))
+			rc = -ECANCELED;
+		else if (len && line[0] != '#' &&
+			 split_count(line, len, &stack, &count, &fraction)) {
+			fractions |= fraction;
+			sum += count;
+		}
+	}
+	for (scale = fractions ? FRACTION : 1; sum * scale > WEIGHT_MAX;)
+		scale /= 10;
+	rc = rc ? rc : stream_rewind(im->in, err);
+	if (!rc)
+		stream_utf8(im->in);
+	*ret_scale = scale;
+	*ret_sum = sum;
+	return rc;
+}
+
+/*
+ * "# nanoseconds of NAME, N samples" at the top, as our own exporter writes it: counts are times.
+ * Returns the samples a count.
+ */
+static double take_unit(struct import *im, double sum, struct event_desc *d)
+{
+	static const char mark[] = "# nanoseconds of ";
+	char line[192];
+	const uint8_t *head;
+	size_t n = stream_peek(im->in, sizeof line - 1, &head), len = sizeof mark - 1;
+	n = n < sizeof line - 1 ? n : sizeof line - 1;
+	memcpy(line, head, n);
+	line[n] = 0;
+	line[strcspn(line, "\r\n")] = 0;
+	char *comma = strrchr(line, ',');
+	if (strncmp(line, mark, len) != 0 || !comma || d->scale != 0 || !(sum > 0))
+		return 1;
+	double samples = strtod(comma + 1, NULL);
+	*comma = 0;
+	snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, line + len);
+	d->unit = EVENT_NS;
+	return samples >= 1 && samples < sum ? samples / sum : 1;
+}
+
 static int folded_run(struct import *im, struct err *err)
 {
 	struct folded f = {.im = im};
-	const uint8_t *head;
-	size_t n = stream_peek(im->in, STREAM_PEEK_MAX, &head);
-	struct look l = look_at(head, n, true);
-	f.scale = l.fractions ? FRACTION : 1;
+	double sum;
+	int first = choose_scale(im, &f.scale, &sum, err);
+	if (first)
+		return first;
 	struct event_desc d = {
-		.name = "samples", .sampled = true, .scale = l.fractions ? 1 / FRACTION : 0};
+		.name = "samples", .sampled = true, .scale = f.scale != 1 ? 1 / f.scale : 0};
+	f.rate = take_unit(im, sum, &d);
 	f.event = import_event_desc(im, &d);
 	map64_init(&f.memo);
 	char *line;

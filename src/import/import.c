@@ -26,8 +26,8 @@ struct source {
 };
 
 static const struct importer_ops *const importers[] = {
-	&importer_perf_data, &importer_perf_script, &importer_perf_trace,
-	&importer_chrome,    &importer_pprof,       &importer_folded,
+	&importer_perf_data, &importer_perf_script, &importer_perf_trace,     &importer_chrome,
+	&importer_pprof,     &importer_folded,      &importer_chrome_profile,
 };
 
 static const struct importer_ops *recognise(const uint8_t *head, size_t n)
@@ -220,15 +220,25 @@ uint16_t import_event(struct import *im, const char *name, size_t n, enum event_
 	return import_event_desc(im, &d);
 }
 
-bool import_is_kernel(const char *dso, size_t n)
+/* Do the @n bytes begin with one of the words of a list that ends in NULL? */
+static bool begins_with(const char *s, size_t n, const char *const *words)
 {
-	static const char *const starts[] = {"[kernel", "[guest.kernel", "vmlinux", "/boot/vmlinux",
-					     "bpf_prog_"};
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		size_t len = strlen(starts[i]);
-		if (n >= len && !memcmp(dso, starts[i], len))
+	for (; *words; words++) {
+		size_t len = strlen(*words);
+		if (n >= len && !memcmp(s, *words, len))
 			return true;
 	}
+	return false;
+}
+
+bool import_is_kernel(const char *dso, size_t n)
+{
+	static const char *const kernels[] = {"[kernel",       "[guest.kernel", "vmlinux",
+					      "/boot/vmlinux", "bpf_prog_",     NULL};
+	static const char *const users[] = {"[vdso", "[unknown",  "[anon", "[stack",
+					    "[heap", "[vsyscall", "[JIT",  NULL};
+	if (begins_with(dso, n, kernels))
+		return true;
 	const char *slash = n ? memrchr(dso, '/', n) : NULL;
 	const char *base = slash ? slash + 1 : dso;
 	size_t len = (size_t)(dso + n - base);
@@ -237,9 +247,7 @@ bool import_is_kernel(const char *dso, size_t n)
 	if (memmem(dso, n, ".ko", 3) && memmem(dso, n, "/modules/", 9))
 		return true;
 	/* "[nf_tables]" is a kernel module, "[vdso]" and "[unknown]" and "[anon]" are not */
-	return n > 2 && dso[0] == '[' && dso[n - 1] == ']' && memcmp(dso, "[vdso", 5) &&
-	       memcmp(dso, "[unknown", 8) && memcmp(dso, "[anon", 5) && memcmp(dso, "[stack", 6) &&
-	       memcmp(dso, "[heap", 5) && memcmp(dso, "[vsyscall", 9) && memcmp(dso, "[JIT", 4);
+	return n > 2 && dso[0] == '[' && dso[n - 1] == ']' && !begins_with(dso, n, users);
 }
 
 module_id import_module(struct import *im, const char *name, size_t n, bool kernel)

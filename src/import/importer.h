@@ -49,7 +49,7 @@ struct importer_ops {
 };
 
 extern const struct importer_ops importer_perf_data, importer_perf_script, importer_perf_trace,
-	importer_chrome, importer_pprof, importer_folded;
+	importer_chrome, importer_chrome_profile, importer_pprof, importer_folded;
 
 /* --- help for importers (import.c) --- */
 

@@ -135,6 +135,7 @@ int spanpair_finish(struct spanpair *p, const struct trace_sink *trace)
 		rc = e->thread & END_BIT ? match_end(p, trace, thread, e)
 					 : vec_push(&p->threads.data[thread], b);
 	}
+	rc = rc ? rc : extsort_error(p->events);
 	for (uint32_t i = 0; i < p->threads.len && !rc; i++) {
 		struct thread *t = &p->threads.data[i];
 		p->unclosed += t->len;

@@ -6,9 +6,7 @@
 
 #include <math.h>
 
-#define ANY      (VERDICT_SAMPLES | VERDICT_DURATION | VERDICT_CACHE | VERDICT_EDGE)
-#define EXACT    (VERDICT_DURATION | VERDICT_CACHE)
-#define GAIN_MAX 999.0
+#define EXACT (VERDICT_DURATION | VERDICT_CACHE)
 
 const struct verdict_rule verdict_rules[] = {
 	{"hot function", VERDICT_SAMPLES, FACT_SELF_SHARE, false, 0.10, FACTS, 0, 0.10, 30,
@@ -71,6 +69,5 @@ double verdict_gain(double share)
 {
 	if (!(share > 0))
 		return 1;
-	double gain = 1 / (1 - share);
-	return share >= 1 || gain > GAIN_MAX ? GAIN_MAX : gain;
+	return share < 1 ? 1 / (1 - share) : INFINITY;
 }

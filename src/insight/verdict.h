@@ -72,7 +72,8 @@ extern const unsigned verdict_rule_count;
 /* Does @rule hold for these facts? */
 bool verdict_holds(const struct verdict_rule *rule, const struct verdict_facts *facts);
 
-/* Amdahl: how many times faster the whole would be if this took no time at all; at most 999. */
+/* Amdahl: how many times faster the whole would be if this took no time at all; INFINITY when this
+ * is all there is. */
 double verdict_gain(double share);
 
 #endif

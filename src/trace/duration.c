@@ -254,6 +254,7 @@ static int nest_all(struct pass *p)
 		    !p->sink->ops->progress(p->sink->ctx, done, all))
 			rc = -ECANCELED;
 	}
+	rc = rc ? rc : extsort_error(p->spans);
 	rc = rc ? rc : nest_finish(nest);
 	p->overlaps = nest_overlaps(nest);
 	nest_free(nest);
@@ -275,7 +276,7 @@ static void fill_row(const struct name_stats *s, double *cells)
 
 /* Second pass, by name and duration: what needs the average, and the percentiles by nearest rank.
  */
-static void fill_spread(struct pass *p, double (*cells)[DURATION_COLUMNS])
+static int fill_spread(struct pass *p, double (*cells)[DURATION_COLUMNS])
 {
 	static const struct {
 		enum duration_column column;
@@ -306,6 +307,7 @@ static void fill_spread(struct pass *p, double (*cells)[DURATION_COLUMNS])
 			c[DURATION_CACHEMISS] = above / CACHE_MISS_NS;
 		}
 	}
+	return extsort_error(p->durations);
 }
 
 void duration_score(double (*rows)[DURATION_COLUMNS], uint32_t n)
@@ -351,9 +353,9 @@ static int deliver(struct pass *p)
 	for (size_t i = 0; i < p->stats.len; i++)
 		if (p->stats.data[i].count)
 			fill_row(&p->stats.data[i], cells[i]);
-	fill_spread(p, cells);
+	rc = fill_spread(p, cells);
 	n = 0;
-	for (size_t i = 0; i < p->stats.len; i++)
+	for (size_t i = 0; i < p->stats.len && !rc; i++)
 		if (p->stats.data[i].count) {
 			memcpy(kept[n], cells[i], sizeof *kept);
 			stat_of[n++] = (uint32_t)i;
@@ -393,6 +395,10 @@ static int duration_end(struct pass *p, struct err *err)
 	if (rc == -ENOSPC)
 		return err_set(err, ENOSPC,
 			       "no room for the temporary file of the spans: set TMPDIR");
+	if (rc == -EIO)
+		return err_set(err, EIO,
+			       "the temporary file of the spans cannot be read back: set TMPDIR to "
+			       "another disk");
 	return rc;
 }
 

@@ -67,7 +67,11 @@ static void cell_gain(const struct row *row, const struct view_env *env, struct 
 {
 	if (env->answer->ncells < 1 || !row->cells || isnan(row->cells[0]))
 		return;
-	snprintf(cell->number[0], NUMBER_TEXT, "%.2f\xc3\x97", fmin(row->cells[0], 999));
+	double gain = row->cells[0];
+	if (gain > 999) /* nearly all there is, or all: no bound that tells anything */
+		snprintf(cell->number[0], NUMBER_TEXT, ">999\xc3\x97");
+	else
+		snprintf(cell->number[0], NUMBER_TEXT, "%.*f\xc3\x97", gain < 100 ? 2 : 0, gain);
 	cell_span(cell, cell_number_look(row), cell->number[0]);
 }
 

@@ -94,6 +94,14 @@ same_as_live() { # the report of the file says what the live report said
 	[ -s "$dir/ours" ] && diff "$dir/ours" "$dir/theirs"
 }
 
+as_chrome() { # pprof → Chrome trace → the same report, and no trace analysis of a made-up time axis
+	timeout 60 "$ALTPTTOP" --batch -o "$dir/first.json" "$dir/first.pb.gz" >"$dir/file.report" 2>"$dir/file.messages" || return
+	timeout 60 "$ALTPTTOP" --batch "$dir/first.json" >"$dir/chrome.report" 2>>"$dir/file.messages" || return
+	rows "$dir/file.report" >"$dir/ours"
+	rows "$dir/chrome.report" >"$dir/theirs"
+	[ -s "$dir/ours" ] && ! grep -q 'avg_loop_size' "$dir/chrome.report" && diff "$dir/ours" "$dir/theirs"
+}
+
 perf_agrees() { # SELF samples of a recording made by perf: ours, and perf's own sum
 	perf record -q -F 499 -e cpu-clock:u -o "$dir/perf.data" "$PROGRAMS/shares" 2 >/dev/null 2>&1 || return
 	perf report -i "$dir/perf.data" --stdio --no-children -F sample,sym -q 2>/dev/null |
@@ -120,6 +128,7 @@ fi
 check "a live run is saved" first_file
 check "a pprof file says what the live report said" same_as_live
 check "pprof to pprof keeps every number" round_trip pb.gz
+check "a profile saved as a Chrome trace is the same profile" as_chrome
 if perf --version >/dev/null 2>&1; then
 	check "a perf.data file has the totals that perf itself finds" perf_agrees
 else

@@ -252,6 +252,7 @@ static void test_escape(void **state)
 		{escape_plain, "\033[31m", "\\x1b[31m"},
 		{escape_plain, "\xc2\x9b", "\\xc2\\x9b"}, /* C1 CSI */
 		{escape_folded, "#a;b", "\\x23a:b"},
+		{escape_name, "main", "main"},
 		{escape_json, "\xc2\x9b\t\"", "\"\\u009b\\u0009\\\"\""},
 		{escape_csv, "a,b", "\"a,b\""},
 		{escape_csv, "plain", "plain"},

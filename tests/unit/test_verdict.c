@@ -79,7 +79,8 @@ static void test_gain(void **state)
 	assert_float_equal(verdict_gain(0), 1, 0);
 	assert_float_equal(verdict_gain(0.5), 2, 1e-12);
 	assert_float_equal(verdict_gain(0.2), 1.25, 1e-12);
-	assert_float_equal(verdict_gain(1), 999, 0);
+	assert_float_equal(verdict_gain(0.9999), 10000, 1e-6);
+	assert_true(isinf(verdict_gain(1)));
 	assert_float_equal(verdict_gain(NAN), 1, 0);
 }
 

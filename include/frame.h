@@ -17,6 +17,11 @@ typedef uint32_t func_id; /* (module, start address of the function) */
 typedef uint32_t loc_id;  /* a resolved list of source positions, innermost inlined first */
 typedef uint32_t task_id; /* one life of one thread: a reused tid is another task */
 
+/* Neighbours in a stack, between which tail calls may have left no frame. */
+struct frame_pair {
+	frame_id caller, callee;
+};
+
 enum module_kind {
 	MODULE_FILE,    /* an ELF file mapped from disk or memfd */
 	MODULE_VDSO,    /* [vdso] */

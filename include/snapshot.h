@@ -56,6 +56,7 @@ struct snapshot {
 	module_id main_module;     /* mapping[0] of pprof; 0 unknown */
 	uint32_t rate_hz;
 	bool no_kernel, no_user; /* filters in force when it was made */
+	bool tail_calls;         /* frames that tail calls left out are wanted in it */
 };
 
 const struct snapshot *snapshot_ref(const struct snapshot *s);

@@ -125,6 +125,22 @@ const struct loc *tables_loc(const struct tables *t, frame_id frame); /* NULL: n
 uint64_t
 tables_generation(const struct tables *t); /* grows with every tables_resolve: caches compare it */
 
+/*
+ * Functions that left no frame between @caller and @callee because they ended in tail calls, as
+ * DWARF call sites tell (frames with FRAME_TAILCALL), outermost first. Told once; n = 0: none.
+ */
+#define TAIL_MAX 8
+struct tail_calls {
+	frame_id caller, callee;
+	uint32_t n;
+	frame_id frames[TAIL_MAX];
+};
+void tables_tail(struct tables *t, const struct tail_calls *tail);
+const struct tail_calls *tables_tail_get(const struct tables *t, frame_id caller,
+					 frame_id callee); /* NULL: nobody looked yet */
+/* May something be missing between these two? If not, nobody need look. */
+bool tables_tail_possible(const struct tables *t, frame_id caller, frame_id callee);
+
 /* One life of one thread. */
 struct task {
 	pid_t pid, tid;      /* tid 0: the process as a whole, or threads too many to tell apart */

@@ -403,6 +403,13 @@ static void do_inlines(struct ui *ui, struct page *page)
 	     "inlines as frames of their own");
 }
 
+static void do_tail_calls(struct ui *ui, struct page *page)
+{
+	flip(ui, page, QUERY_TAIL_CALLS,
+	     "with callers that tail calls left no frame of, marked ?: DWARF tells of them",
+	     "only callers that are on the stack");
+}
+
 static void do_addresses(struct ui *ui, struct page *page)
 {
 	flip(ui, page, QUERY_ADDRESSES, "with addresses", "without addresses");
@@ -477,6 +484,7 @@ static void (*const doers[ACTIONS])(struct ui *, struct page *) = {
 	[ACTION_KERNEL] = do_kernel,
 	[ACTION_USER] = do_user,
 	[ACTION_INLINES] = do_inlines,
+	[ACTION_TAIL_CALLS] = do_tail_calls,
 	[ACTION_ADDRESSES] = do_addresses,
 	[ACTION_WHOLE_NAME] = do_whole_name,
 	[ACTION_RATE] = do_rate,

@@ -75,6 +75,8 @@ const struct action_info action_table[ACTIONS] = {
 	[ACTION_USER] = {"user", "user", "hide or show user code", GROUP_PROFILE, "U"},
 	[ACTION_INLINES] = {"inlines", "inlines", "inlines as frames or folded", GROUP_PROFILE,
 			    "H"},
+	[ACTION_TAIL_CALLS] = {"tail-calls", "tail calls",
+			       "callers that tail calls left no frame of", GROUP_PROFILE, "T"},
 	[ACTION_ADDRESSES] = {"addresses", "addresses", "symbol+offset and addresses", GROUP_TABLE,
 			      "v"},
 	[ACTION_WHOLE_NAME] = {"name", "whole name", "whole name of the row, to copy", GROUP_TABLE,

@@ -327,7 +327,7 @@ static uint32_t query_flags(const struct options *o)
 {
 	return (o->source.no_kernel ? QUERY_NO_KERNEL : 0) |
 	       (o->source.no_user ? QUERY_NO_USER : 0) | (o->clock == 1 ? QUERY_BLOCKED : 0) |
-	       (o->no_inline ? QUERY_FOLD_INLINE : 0);
+	       (o->no_inline ? QUERY_FOLD_INLINE : 0) | (o->tail_calls ? QUERY_TAIL_CALLS : 0);
 }
 
 static int screen_run(struct session *s)

@@ -55,6 +55,8 @@ const struct option_desc option_table[] = {
 
 	{"no-inline", 0, NULL, "count inlined functions to the function that holds them",
 	 OPTIONS_VIEW, OPTION_CONFIG, NULL, AT(no_inline), set_flag},
+	{"tail-calls", 0, NULL, "show callers that tail calls left no frame of, as DWARF tells",
+	 OPTIONS_VIEW, OPTION_CONFIG, NULL, AT(tail_calls), set_flag},
 	{"sort", 's', "KEY", "order by self, total, samples, module, name or an event",
 	 OPTIONS_VIEW, OPTION_CONFIG, NULL, 0, set_sort},
 	{"percent-limit", 0, "P", "hide rows below P per cent", OPTIONS_VIEW, OPTION_CONFIG, NULL,

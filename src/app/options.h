@@ -55,7 +55,7 @@ struct options {
 	int sampler;         /* enum sampler_choice */
 	int clock;           /* 0 cpu, 1 wall */
 
-	bool no_inline;
+	bool no_inline, tail_calls;
 	uint32_t sort;          /* enum column_id */
 	const char *sort_event; /* -s EVENT, NULL none */
 	double percent_limit;   /* per cent; negative: not given */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/filewrite.h"
+#include "profile/snap.h"
 #include "session.h"
 
 #define WANT_AT_ONCE 512
@@ -46,13 +47,44 @@ bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms
 	return true;
 }
 
+/* @s, or a copy of it with the frames that tail calls left out, where they are wanted. */
+static const struct snapshot *with_tail_calls(struct resolver *resolver, const struct snapshot *s,
+					      int wait_ms)
+{
+	uint64_t end = clock_mono_ns() + (uint64_t)wait_ms * 1000000;
+	struct frame_pair wanted[WANT_AT_ONCE];
+	uint32_t n = 0;
+
+	if (!resolver || !s->tail_calls)
+		return snapshot_ref(s);
+	for (uint32_t i = 0; i <= s->nnodes; i++) {
+		uint64_t now = clock_mono_ns();
+		uint32_t up = i < s->nnodes ? s->nodes[i].parent : SNAPSHOT_ROOT;
+
+		if (up != SNAPSHOT_ROOT &&
+		    tables_tail_possible(s->tables, s->nodes[up].frame, s->nodes[i].frame))
+			wanted[n++] = (struct frame_pair){s->nodes[up].frame, s->nodes[i].frame};
+		if (!n || (n < WANT_AT_ONCE && i < s->nnodes))
+			continue;
+		resolver_want_tails(resolver, wanted, n);
+		if (now >= end || !resolver_settle(resolver, (int)((end - now) / 1000000) + 1))
+			break;
+		n = 0;
+	}
+	const struct snapshot *with = snap_with_tail_calls(s);
+	return with ? with : snapshot_ref(s);
+}
+
 int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_format format,
 		  bool replace, struct err *err)
 {
 	enum snapshot_format as = options_format((int)format, path);
 
 	save_names(saving.resolver, s, SAVE_WAIT_MS);
-	return export_file(s, path, as, &saving.exports, replace, err);
+	const struct snapshot *whole = with_tail_calls(saving.resolver, s, SAVE_WAIT_MS);
+	int rc = export_file(whole, path, as, &saving.exports, replace, err);
+	snapshot_unref(whole);
+	return rc;
 }
 
 const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct err *err)
@@ -68,7 +100,9 @@ const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct e
 	}
 	if (!save_names(s->resolver, snapshot, wait_ms))
 		complain("some names were not found in time and show as addresses");
-	return snapshot;
+	const struct snapshot *whole = with_tail_calls(s->resolver, snapshot, wait_ms);
+	snapshot_unref(snapshot);
+	return whole;
 }
 
 static void add_to_file(void *ctx, const void *data, size_t len)

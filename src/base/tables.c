@@ -24,6 +24,7 @@
 #define FRAMES_MAX       (1u << 23)
 #define FUNCS_MAX        (1u << 22)
 #define TASKS_MAX        (1u << 22)
+#define TAILS_MAX        (1u << 20)
 #define STRING_BYTES_MAX ((size_t)1 << 29)
 #define LOC_BYTES_MAX    ((size_t)1 << 29)
 #define LOC_LINES_MAX    1024 /* deepest inline chain kept */
@@ -40,7 +41,7 @@ struct indexed {
 
 struct tables {
 	pthread_mutex_t lock;
-	struct indexed modules, frames, funcs;
+	struct indexed modules, frames, funcs, tails;
 	struct chunk tasks;
 	struct arena locs;
 	struct strtab strings;
@@ -106,6 +107,7 @@ struct tables *tables_new(void)
 	indexed_init(&t->modules, sizeof(struct module), MODULES_MAX);
 	indexed_init(&t->frames, sizeof(struct frame_entry), FRAMES_MAX);
 	indexed_init(&t->funcs, sizeof(struct func), FUNCS_MAX);
+	indexed_init(&t->tails, sizeof(struct tail_calls), TAILS_MAX);
 	chunk_init(&t->tasks, sizeof(struct task), TASKS_MAX);
 	arena_init(&t->locs);
 	strtab_init(&t->strings, STRING_BYTES_MAX);
@@ -124,6 +126,7 @@ void tables_free(struct tables *t)
 	indexed_fini(&t->modules);
 	indexed_fini(&t->frames);
 	indexed_fini(&t->funcs);
+	indexed_fini(&t->tails);
 	chunk_fini(&t->tasks);
 	arena_fini(&t->locs);
 	strtab_fini(&t->strings);
@@ -147,7 +150,8 @@ size_t tables_bytes(const struct tables *t)
 	struct tables *own = (struct tables *)(uintptr_t)t; /* the mutex is no part of the value */
 	pthread_mutex_lock(&own->lock);
 	size_t bytes = sizeof *t + indexed_bytes(&t->modules) + indexed_bytes(&t->frames) +
-		       indexed_bytes(&t->funcs) + t->tasks.bytes + t->locs.bytes;
+		       indexed_bytes(&t->funcs) + indexed_bytes(&t->tails) + t->tasks.bytes +
+		       t->locs.bytes;
 	pthread_mutex_unlock(&own->lock);
 	return bytes + strtab_bytes(&own->strings);
 }
@@ -421,6 +425,50 @@ const struct loc *tables_loc(const struct tables *t, frame_id frame)
 uint64_t tables_generation(const struct tables *t)
 {
 	return atomic_load_explicit(&t->generation, memory_order_acquire);
+}
+
+/* Tail calls. */
+
+static uint64_t hash_tail(frame_id caller, frame_id callee)
+{
+	return hash_pair(caller, callee);
+}
+
+const struct tail_calls *tables_tail_get(const struct tables *t, frame_id caller, frame_id callee)
+{
+	struct idset_walk w = idset_walk(&t->tails.index, hash_tail(caller, callee));
+	uint32_t id;
+	while ((id = idset_next(&w))) {
+		const struct tail_calls *e = chunk_at(&t->tails.entries, id - 1);
+		if (e->caller == caller && e->callee == callee)
+			return e;
+	}
+	return NULL;
+}
+
+void tables_tail(struct tables *t, const struct tail_calls *tail)
+{
+	pthread_mutex_lock(&t->lock);
+	bool known = tables_tail_get(t, tail->caller, tail->callee);
+	struct tail_calls *e = known ? NULL : chunk_next(&t->tails.entries);
+	if (e) {
+		*e = *tail;
+		e->n = tail->n < TAIL_MAX ? tail->n : TAIL_MAX;
+		indexed_publish(&t->tails, hash_tail(tail->caller, tail->callee));
+		if (e->n)
+			atomic_fetch_add_explicit(&t->generation, 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&t->lock);
+	refuse(t, known || e);
+}
+
+bool tables_tail_possible(const struct tables *t, frame_id caller, frame_id callee)
+{
+	const struct frame *up = tables_frame_get(t, caller), *down = tables_frame_get(t, callee);
+	const uint32_t never = FRAME_KERNEL | FRAME_NAMED | FRAME_GUESS | FRAME_TAILCALL;
+	return up->flags & FRAME_RETURN && !((up->flags | down->flags) & never) &&
+	       tables_module_get(t, up->module)->kind == MODULE_FILE &&
+	       tables_module_get(t, down->module)->kind == MODULE_FILE;
 }
 
 /* Tasks. */

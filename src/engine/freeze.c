@@ -29,6 +29,7 @@ static void describe(const struct engine *e, struct snapshot *s)
 		s->rate_hz = e->setup.rate_hz;
 	s->no_kernel = e->no_kernel;
 	s->no_user = e->no_user;
+	s->tail_calls = e->ask && e->ask->query.flags & QUERY_TAIL_CALLS;
 	s->main_module = (module_id)atomic_load(&e->shared.main_module);
 }
 

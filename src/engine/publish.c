@@ -55,6 +55,9 @@ static void ask_resolver(struct build *b)
 	}
 	if (n)
 		resolver_want(e->setup.resolver, wanted, n);
+	if (e->flat.tails_wanted.len)
+		resolver_want_tails(e->setup.resolver, e->flat.tails_wanted.data,
+				    (uint32_t)e->flat.tails_wanted.len);
 	e->pace.unresolved |= asked > 0;
 }
 

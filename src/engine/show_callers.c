@@ -52,6 +52,10 @@ static void fill(struct build *b, enum row_kind kind, const struct fold_rows *ro
 	row->addr = x.addr;
 	if (rows && r->fid == b->e->edges.focus.fid)
 		row->note = "recursion";
+	if (r->told_weight && r->told_weight == r->total.weight) {
+		row->flags |= ROW_UNCERTAIN;
+		row->note = "tail call";
+	}
 	build_shares(b, row, &r->self, &r->total);
 	/* Over an edge what counts is all that flows. */
 	row->flags &= ~(uint32_t)(ROW_UNRANKED | ROW_LOW | ROW_DIM);

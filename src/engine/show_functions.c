@@ -60,6 +60,10 @@ static void fill_function(struct build *b, struct row *row, const struct fold_ro
 		row->flags |= ROW_INLINED;
 		row->note = build_text(b, "◂ %s", outer.name);
 	}
+	if (r->told_weight && r->told_weight == r->total.weight) {
+		row->flags |= ROW_UNCERTAIN;
+		row->note = "tail call";
+	}
 	build_shares(b, row, &r->self, &r->total);
 	fill_metrics(b, row, r);
 }

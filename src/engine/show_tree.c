@@ -110,6 +110,14 @@ static uint32_t chain_end(struct tree_show *s, uint32_t node, uint32_t *path, ui
 	return node;
 }
 
+/* Of its heaviest place. */
+static uint32_t frame_flags_of(const struct tree_show *s, uint32_t node)
+{
+	uint32_t at = s->tree.nodes.data[node].node;
+	return at == FLAT_NONE ? 0
+			       : tables_frame_get(s->b->t, s->b->e->flat.nodes[at].frame)->flags;
+}
+
 static const char *chain_text(struct tree_show *s, const uint32_t *path, uint32_t n, bool whole)
 {
 	struct build *b = s->b;
@@ -127,6 +135,8 @@ static const char *chain_text(struct tree_show *s, const uint32_t *path, uint32_
 		}
 		fid_text(b, s->tree.nodes.data[path[i]].fid, &x);
 		strbuf_puts(&s->text, whole ? x.full : x.name);
+		if (i + 1 < n && frame_flags_of(s, path[i]) & (FRAME_GUESS | FRAME_TAILCALL))
+			strbuf_puts(&s->text, " ?"); /* the last one's is the row's */
 	}
 	const char *text = arena_strdup(&b->box->arena, s->text.buf ? s->text.buf : "");
 	b->failed |= !text || s->text.failed;
@@ -182,11 +192,13 @@ static void fill_node(struct tree_show *s, struct row *row, const uint32_t *path
 		row->flags |= ROW_INLINED;
 	if (b->e->flat.nodes[x->node].frame == FRAME_TRUNCATED)
 		row->flags |= ROW_TRUNCATED;
-	uint32_t frame_flags = tables_frame_get(b->t, b->e->flat.nodes[x->node].frame)->flags;
+	uint32_t frame_flags = frame_flags_of(s, path[n - 1]);
 	if (frame_flags & (FRAME_GUESS | FRAME_TAILCALL))
 		row->flags |= ROW_UNCERTAIN;
 	if (x->inlined)
 		row->note = "inlined";
+	else if (frame_flags & FRAME_TAILCALL)
+		row->note = "tail call";
 	fill_call_site(s, row, first);
 	if (b->q->flags & QUERY_BOTTOM_UP && n > 1) /* the nearest caller is what one goes to */
 		row->go = (struct row_key){.kind = ROW_FUNCTION, .a = first->fid};

@@ -28,9 +28,12 @@ static int add_func(struct namelist *n, uint64_t key, const struct namelist_func
 	return 0;
 }
 
-static int func_index(struct namelist *n, func_id id, uint32_t *ret_index)
+/* @told: by a frame that only DWARF's call sites tell of; its name says so. */
+static int func_index(struct namelist *n, func_id id, bool told, uint32_t *ret_index)
 {
-	if (map64_get(&n->by_func, id, ret_index))
+	uint64_t key = told ? (uint64_t)2 << 32 | id : id;
+
+	if (map64_get(&n->by_func, key, ret_index))
 		return 0;
 	const struct func *f = tables_func_get(n->tables, id);
 	struct namelist_func own = {
@@ -45,7 +48,9 @@ static int func_index(struct namelist *n, func_id id, uint32_t *ret_index)
 	};
 	if (!*own.name)
 		own.name = *own.raw ? own.raw : "[unknown]";
-	return add_func(n, id, &own, ret_index);
+	if (told && !(own.name = arena_printf(&n->texts, "%s [tail call]", own.name)))
+		return -ENOMEM;
+	return add_func(n, key, &own, ret_index);
 }
 
 /* A function for one frame that nothing is known of but its place. */
@@ -73,6 +78,7 @@ static int place_index(struct namelist *n, frame_id id, uint32_t *ret_index)
 static int add_lines(struct namelist *n, frame_id id)
 {
 	const struct loc *loc = tables_loc(n->tables, id);
+	bool told = tables_frame_get(n->tables, id)->flags & FRAME_TAILCALL;
 	uint32_t func;
 	int rc;
 
@@ -88,7 +94,7 @@ static int add_lines(struct namelist *n, frame_id id)
 	}
 	for (uint32_t i = 0; i < loc->n; i++) {
 		const struct loc_line *l = &loc->lines[i];
-		rc = func_index(n, l->func, &func);
+		rc = func_index(n, l->func, told, &func);
 		if (!rc)
 			rc = vec_push(&n->lines, ((struct namelist_line){
 							 .func = func,

@@ -13,6 +13,8 @@
 
 #include "profile/cells.h"
 
+#define TAILS_WANTED_MAX 8192u /* asked for at once */
+
 #define INNER 0x80000000u /* place of a touched node without samples of its own */
 
 struct flat_leaf {
@@ -37,6 +39,7 @@ void flat_fini(struct flat *f)
 	free(f->place);
 	free(f->touched);
 	free(f->leaf_values);
+	vec_fini(&f->tails_wanted);
 	*f = (struct flat){0};
 }
 
@@ -238,6 +241,44 @@ static bool spliced_out(const struct tables *t, frame_id frame, uint32_t leaf, u
 	return frame_flags & FRAME_TAILCALL && !(flags & QUERY_TAIL_CALLS);
 }
 
+/* What is missing above node @x, NULL: nothing, or not known. */
+static const struct tail_calls *missing_above(const struct tables *t, const struct trie *trie,
+					      node_id node, uint32_t flags)
+{
+	const struct trie_node *n = trie_at(trie, node);
+	if (!(flags & QUERY_TAIL_CALLS) || flags & QUERY_NO_USER || n->parent == NODE_ROOT)
+		return NULL;
+	return tables_tail_get(t, trie_at(trie, n->parent)->frame, n->frame);
+}
+
+static void want_tail(struct flat *f, const struct tables *t, const struct trie *trie, node_id node)
+{
+	const struct trie_node *n = trie_at(trie, node);
+	if (n->parent == NODE_ROOT || f->tails_wanted.len >= TAILS_WANTED_MAX)
+		return;
+	struct frame_pair pair = {trie_at(trie, n->parent)->frame, n->frame};
+	if (tables_tail_possible(t, pair.caller, pair.callee))
+		(void)vec_push(&f->tails_wanted, pair);
+}
+
+/* How many frames are to be put in; asks for what is not known. */
+static uint32_t count_missing(struct flat *f, const struct tables *t, const struct trie *trie,
+			      uint32_t flags, uint32_t touched)
+{
+	uint32_t n = 0;
+	f->tails_wanted.len = 0;
+	if (!(flags & QUERY_TAIL_CALLS))
+		return 0;
+	for (uint32_t i = 0; i < touched; i++) {
+		const struct tail_calls *c = missing_above(t, trie, f->touched[i].node, flags);
+		if (c)
+			n += c->n;
+		else
+			want_tail(f, t, trie, f->touched[i].node);
+	}
+	return n;
+}
+
 /* Position of the parent, FLAT_NONE for an outermost node. */
 static uint32_t parent_of(const struct flat *f, const struct trie_node *n)
 {
@@ -260,9 +301,21 @@ static void write_node(struct flat *f, uint32_t i, const struct flat_touched *x,
 		memset(values, 0, nv * sizeof *values);
 }
 
-/* Depth first through the links, writing f->nodes in preorder. */
+/* Nodes for frames that are missing above @x, a chain below @parent; the innermost of them. */
+static uint32_t put_in(struct flat *f, const struct tail_calls *c, const struct flat_touched *x,
+		       uint32_t parent, uint32_t *n)
+{
+	struct flat_touched inner = {.node = x->node, .leaf = INNER};
+	for (uint32_t i = 0; i < c->n; i++) {
+		write_node(f, *n, &inner, c->frames[i], parent);
+		parent = (*n)++;
+	}
+	return parent;
+}
+
+/* Depth first through the links, writing f->nodes in preorder. @room: nodes that may be put in. */
 static void write_preorder(struct flat *f, const struct trie *trie, const struct tables *t,
-			   uint32_t flags, uint32_t root)
+			   uint32_t flags, uint32_t root, uint32_t room)
 {
 	uint32_t at = root, n = 0;
 	while (at != FLAT_NONE) {
@@ -271,6 +324,11 @@ static void write_preorder(struct flat *f, const struct trie *trie, const struct
 		uint32_t up = parent_of(f, node);
 		uint32_t parent = up == FLAT_NONE ? FLAT_NONE : f->touched[up].out;
 		x->out = parent;
+		const struct tail_calls *c = room ? missing_above(t, trie, x->node, flags) : NULL;
+		if (c && c->n <= room) { /* more may be known by now than was counted */
+			parent = put_in(f, c, x, parent, &n);
+			room -= c->n;
+		}
 		if (!spliced_out(t, node->frame, x->leaf, flags)) {
 			write_node(f, n, x, node->frame, parent);
 			x->out = n++;
@@ -315,7 +373,7 @@ static void sum_up(struct flat *f, const struct tables *t)
 	}
 }
 
-static int reserve_nodes(struct flat *f, uint32_t touched)
+static int reserve_touched(struct flat *f, uint32_t touched)
 {
 	uint32_t cap = touched + touched / 4 + 64;
 	if (touched > f->touched_cap) {
@@ -323,14 +381,20 @@ static int reserve_nodes(struct flat *f, uint32_t touched)
 			return -ENOMEM;
 		f->touched_cap = cap;
 	}
-	if (touched > f->cap) {
+	return 0;
+}
+
+static int reserve_nodes(struct flat *f, uint32_t nodes)
+{
+	uint32_t cap = nodes + nodes / 4 + 64;
+	if (nodes > f->cap) {
 		if (grow(&f->nodes, sizeof *f->nodes, cap))
 			return -ENOMEM;
 		f->cap = cap;
 	}
 	if (!f->nvalues)
 		return 0;
-	size_t had = f->values_cap, need = (size_t)touched * f->nvalues;
+	size_t had = f->values_cap, need = (size_t)nodes * f->nvalues;
 	if (grow_values(&f->self_values, &had, need) ||
 	    grow_values(&f->total_values, &f->values_cap, need))
 		return -ENOMEM;
@@ -363,10 +427,13 @@ int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	if (reserve_place(f, p->trie.count) || gather(f, p, t, q))
 		return -ENOMEM;
 	uint32_t touched = mark(f, &p->trie);
-	if (reserve_nodes(f, touched))
+	if (reserve_touched(f, touched))
 		return -ENOMEM;
 	uint32_t root = link_children(f, &p->trie, touched);
-	write_preorder(f, &p->trie, t, q->flags, root);
+	uint32_t missing = count_missing(f, t, &p->trie, q->flags, touched);
+	if (reserve_nodes(f, touched + missing))
+		return -ENOMEM;
+	write_preorder(f, &p->trie, t, q->flags, root, missing);
 	sum_up(f, t);
 	return 0;
 }

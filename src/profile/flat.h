@@ -1,14 +1,16 @@
 /*
  * flat: the part of the trie that a window of time touched, in depth-first preorder, with sums.
  *
- * What every fold starts from. Nodes that the query hides (user frames, tail calls told by DWARF
- * only) are spliced out: their children hang under the next visible ancestor. Memory is reused from
- * build to build. Owned by the engine thread.
+ * What every fold starts from. User frames that the query hides are spliced out: their children
+ * hang under the next visible ancestor. With QUERY_TAIL_CALLS functions that left no frame are put
+ * in, as far as the tables know them. Memory is reused from build to build. Owned by the engine
+ * thread.
  */
 #ifndef ALTPTTOP_FLAT_H
 #define ALTPTTOP_FLAT_H
 
 #include "answer.h"
+#include "base/vec.h"
 #include "profile/profile.h"
 
 #define FLAT_NONE       UINT32_MAX
@@ -56,6 +58,11 @@ struct flat {
 	double all_values[FLAT_VALUES_MAX];
 	double running[FLAT_VALUES_MAX]; /* share of the time on the hardware; 1 where nobody tells
 					  */
+	/* QUERY_TAIL_CALLS: frames between which nobody has looked for tail calls yet; some of them
+	 */
+	struct {
+		VEC(struct frame_pair)
+	} tails_wanted;
 	/* scratch */
 	struct flat_leaf *leaves;
 	uint32_t nleaves, leaves_cap;

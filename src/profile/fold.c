@@ -155,6 +155,7 @@ struct folding {
 	const struct flat *f;
 	const struct tables *t;
 	struct fold_rows *r;
+	bool told; /* frames of tail calls may be among them */
 	bool failed;
 };
 
@@ -188,6 +189,14 @@ static void note_inlining(struct fold_row *row, const struct flat_node *n, func_
 	}
 }
 
+/* Does only DWARF tell of the frame at @told? Before row_enter of @node. */
+static void note_told(struct folding *g, struct fold_row *row, uint32_t told, uint32_t node)
+{
+	if (g->told && !row->active &&
+	    tables_frame_get(g->t, g->f->nodes[told].frame)->flags & FRAME_TAILCALL)
+		row->told_weight += g->f->nodes[node].total.weight;
+}
+
 static void function_enter(void *ctx, struct visit *path, uint32_t depth)
 {
 	struct folding *g = ctx;
@@ -201,6 +210,7 @@ static void function_enter(void *ctx, struct visit *path, uint32_t depth)
 	v->slot = (uint32_t)(row - g->r->data);
 	if (v->k + 1 < v->n && !row->active)
 		note_inlining(row, &g->f->nodes[v->node], v->line[v->n - 1 - v->k].func);
+	note_told(g, row, v->node, v->node);
 	row_enter(g, row, v->node, v->k == 0);
 }
 
@@ -223,7 +233,7 @@ static int fold_with(struct folding *g, const struct tables *t, uint32_t flags,
 int fold_functions(struct fold_rows *r, const struct flat *f, const struct tables *t,
 		   uint32_t flags)
 {
-	struct folding g = {.f = f, .t = t, .r = r};
+	struct folding g = {.f = f, .t = t, .r = r, .told = flags & QUERY_TAIL_CALLS};
 	return fold_with(&g, t, flags, &(struct visitor){function_enter, function_leave, &g});
 }
 
@@ -279,11 +289,15 @@ static void edge_enter(void *ctx, struct visit *path, uint32_t depth)
 	if (v->fid == g->focus) {
 		struct fold_row *row = fold_rows_at(g->callers.r, caller);
 		if (row)
+			note_told(&g->callers, row, path[depth - 2].node, v->node);
+		if (row)
 			row_enter(&g->callers, row, v->node, v->k == 0);
 		g->callers.failed |= !row;
 	}
 	if (caller == g->focus) {
 		struct fold_row *row = fold_rows_at(g->callees.r, v->fid);
+		if (row)
+			note_told(&g->callees, row, v->node, v->node);
 		if (row)
 			row_enter(&g->callees, row, v->node, v->k == 0);
 		g->callees.failed |= !row;
@@ -315,9 +329,10 @@ void fold_edges_fini(struct fold_edges *e)
 int fold_edges(struct fold_edges *e, const struct flat *f, const struct tables *t, uint32_t flags,
 	       fid_t focus)
 {
+	bool told = flags & QUERY_TAIL_CALLS;
 	struct edging g = {.e = e,
-			   .callers = {.f = f, .t = t, .r = &e->callers},
-			   .callees = {.f = f, .t = t, .r = &e->callees},
+			   .callers = {.f = f, .t = t, .r = &e->callers, .told = told},
+			   .callees = {.f = f, .t = t, .r = &e->callees, .told = told},
 			   .focus = focus};
 	e->focus = (struct fold_row){.fid = focus};
 	memset(e->focus_self, 0, sizeof e->focus_self);

@@ -38,7 +38,8 @@ struct fold_row {
 	uint64_t inlined_weight; /* part of total in which it was inlined */
 	func_id outer;           /* what it is most often inlined into */
 	uint64_t outer_weight;
-	uint32_t node; /* a flat node of it, the heaviest by self seen */
+	uint64_t told_weight; /* part of total that only DWARF's call sites tell of */
+	uint32_t node;        /* a flat node of it, the heaviest by self seen */
 };
 
 /* Rows by fid, in order of first sight. */

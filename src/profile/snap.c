@@ -188,6 +188,75 @@ static void add_running(struct snap_box *box, const struct profile *p, const str
 	}
 }
 
+/* What is missing above node @i of @s, NULL: nothing, or not known. */
+static const struct tail_calls *missing_above(const struct snapshot *s, uint32_t i)
+{
+	uint32_t up = s->nodes[i].parent;
+	return up == SNAPSHOT_ROOT
+		       ? NULL
+		       : tables_tail_get(s->tables, s->nodes[up].frame, s->nodes[i].frame);
+}
+
+/* Preorder stays: what is missing above a node comes right before it. @moved: old index → new. */
+static void copy_nodes(struct snap_box *box, const struct snapshot *s, uint32_t *moved,
+		       uint64_t cap)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < s->nnodes; i++) {
+		uint32_t up = s->nodes[i].parent;
+		uint32_t parent = up == SNAPSHOT_ROOT ? up : moved[up];
+		const struct tail_calls *c = missing_above(s, i);
+		/* More may be known by now than was counted. */
+		bool fits = c && n + c->n + (uint64_t)(s->nnodes - i) <= cap;
+		for (uint32_t k = 0; fits && k < c->n; k++) {
+			box->nodes[n] = (struct snapshot_node){parent, c->frames[k]};
+			parent = n++;
+		}
+		box->nodes[n] = (struct snapshot_node){parent, s->nodes[i].frame};
+		moved[i] = n++;
+	}
+	box->snapshot.nnodes = n;
+}
+
+const struct snapshot *snap_with_tail_calls(const struct snapshot *s)
+{
+	struct snap_box *box = calloc(1, sizeof *box);
+	uint32_t *moved = malloc((s->nnodes + 1) * sizeof *moved);
+	uint64_t cap = s->nnodes;
+	if (!box || !moved)
+		goto fail;
+	for (uint32_t i = 0; i < s->nnodes; i++)
+		cap += missing_above(s, i) ? missing_above(s, i)->n : 0;
+	atomic_init(&box->refs, 1);
+	box->snapshot = *s;
+	box->nodes = cap < SNAPSHOT_ROOT ? malloc((cap + 1) * sizeof *box->nodes) : NULL;
+	box->out = malloc((s->ncells + 1) * sizeof *box->out);
+	box->events = malloc((s->nevents + 1) * sizeof *box->events);
+	if (!box->nodes || !box->out || !box->events)
+		goto fail;
+	copy_nodes(box, s, moved, cap);
+	for (uint32_t i = 0; i < s->ncells; i++) {
+		box->out[i] = s->cells[i];
+		if (s->cells[i].node < s->nnodes)
+			box->out[i].node = moved[s->cells[i].node];
+	}
+	memcpy(box->events, s->events, s->nevents * sizeof *box->events);
+	box->snapshot.nodes = box->nodes;
+	box->snapshot.cells = box->out;
+	box->snapshot.events = box->events;
+	free(moved);
+	return &box->snapshot;
+fail:
+	free(moved);
+	if (box) {
+		free(box->nodes);
+		free(box->out);
+		free(box->events);
+	}
+	free(box);
+	return NULL;
+}
+
 struct snapshot *snap_new(const struct profile *p, const struct tables *t, const struct window *w,
 			  const struct event_desc *events, uint32_t nevents)
 {

@@ -359,6 +359,27 @@ void dw_names(struct dw_unit *u, uint64_t die, struct dw_names *ret_names);
 bool dw_qualified(struct dw_unit *u, uint64_t die, const char *name, struct strbuf *out);
 void dw_scopes_drop(struct dw_scopes *s);
 
+/* ---- tail calls: dwtail.c ---- */
+
+#define DW_TAIL_MAX 8 /* frames that may be missing between two */
+
+/* Who called the function at hand, when it was reached from @ret's call by jumps? */
+struct dw_tail_query {
+	uint64_t ret;          /* return address in the caller */
+	uint64_t callee_addr;  /* code of the function that seems called; 0: another module's … */
+	uint64_t callee_start; /* … its symbol's start, 0 unknown … */
+	const char *callee_name; /* … and linker name */
+	uint64_t (*start_of)(void *ctx, const char *linker_name);
+	void *ctx;
+};
+struct dw_tail_step {
+	uint64_t pc;
+	bool behind; /* behind the jump, as a return address; else at it */
+};
+/* The functions in between, outermost first; 0: none, or not told for certain. */
+unsigned dw_tail_calls(struct dw_file *f, const struct dw_tail_query *q,
+		       struct dw_tail_step ret_steps[DW_TAIL_MAX]);
+
 /* ---- the whole: dwfind.c ---- */
 
 /*

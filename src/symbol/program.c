@@ -355,6 +355,46 @@ bool program_lines(struct program *p, uint64_t addr, struct found *ret_found)
 	return true;
 }
 
+struct tail_args {
+	struct program *p;
+	struct dw_tail_query query;
+	struct dw_tail_step *steps;
+	unsigned n;
+};
+
+static void find_tail_calls(void *ctx)
+{
+	struct tail_args *a = ctx;
+
+	a->n = dw_tail_calls(a->p->dw, &a->query, a->steps);
+}
+
+unsigned program_tail_calls(struct program *p, const struct dw_tail_query *q,
+			    struct dw_tail_step ret_steps[DW_TAIL_MAX])
+{
+	struct tail_args a = {.p = p, .query = *q, .steps = ret_steps};
+
+	if (!program_may_have_lines(p))
+		return 0;
+	if (!p->dw_tried)
+		open_dwarf(p);
+	if (p->dw_bad)
+		return 0;
+	a.query.ret -= p->slide;
+	a.query.callee_addr -= q->callee_addr ? p->slide : 0;
+	a.query.callee_start -= q->callee_start ? p->slide : 0;
+	a.query.start_of = start_of;
+	a.query.ctx = p;
+	if (program_guarded(p, find_tail_calls, &a)) {
+		p->dw_bad = true; /* the file is not what it was */
+		++p->env->damage;
+		return 0;
+	}
+	for (unsigned i = 0; i < a.n; i++)
+		ret_steps[i].pc += p->slide;
+	return a.n;
+}
+
 struct row_args {
 	struct program *p;
 	uint64_t addr, end;

@@ -69,6 +69,11 @@ bool program_may_have_lines(const struct program *p);
 /* The same with lines and inlined functions. False: DWARF says nothing more than program_name. */
 bool program_lines(struct program *p, uint64_t addr, struct found *ret_found);
 
+/* Functions missing behind the call that returns to @ret; see dw_tail_calls. All addresses are this
+ * program's. */
+unsigned program_tail_calls(struct program *p, const struct dw_tail_query *q,
+			    struct dw_tail_step ret_steps[DW_TAIL_MAX]);
+
 /* Where the line table's next row begins behind @addr: code begins there. UINT64_MAX: not known. */
 uint64_t program_next_row(struct program *p, uint64_t addr);
 

@@ -356,6 +356,50 @@ void resolve_lines(struct resolve *r, frame_id frame)
 		shrink(r, p);
 }
 
+void resolve_tail(struct resolve *r, frame_id caller, frame_id callee)
+{
+	const struct frame *up = tables_frame_get(r->tables, caller);
+	const struct frame *down = tables_frame_get(r->tables, callee);
+	struct tail_calls tail = {.caller = caller, .callee = callee};
+	struct dw_tail_step steps[DW_TAIL_MAX];
+	const struct func *holder = NULL;
+	const struct loc *loc = tables_loc(r->tables, callee);
+	struct program *p;
+
+	if (tables_tail_get(r->tables, caller, callee))
+		return;
+	if (!loc) {
+		(void)resolve_name(r, callee);
+		loc = tables_loc(r->tables, callee);
+	}
+	if (loc)
+		holder = tables_func_get(r->tables, loc->lines[loc->n - 1].func);
+	p = tables_tail_possible(r->tables, caller, callee) ? resolve_program(r, up->module) : NULL;
+	if (p && holder && !(holder->flags & FUNC_NO_SYMBOL)) {
+		bool inside = down->module == up->module;
+		struct dw_tail_query q = {
+			.ret = program_addr(p, up->addr, up->flags),
+			.callee_addr = inside ? program_addr(p, look_up_addr(down), down->flags)
+					      : 0,
+			.callee_start = inside ? holder->start : 0,
+			.callee_name = tables_text(r->tables, holder->raw)};
+
+		tail.n = program_tail_calls(p, &q, steps);
+	}
+	for (uint32_t i = 0; i < tail.n; i++) {
+		struct frame f = {.module = up->module,
+				  .addr = steps[i].pc,
+				  .flags = FRAME_TAILCALL | (steps[i].behind ? FRAME_RETURN : 0)};
+
+		tail.frames[i] = tables_frame(r->tables, &f);
+		if (!tail.frames[i])
+			tail.n = i;
+		else if (!tables_loc(r->tables, tail.frames[i]) && resolve_name(r, tail.frames[i]))
+			resolve_lines(r, tail.frames[i]);
+	}
+	tables_tail(r->tables, &tail);
+}
+
 void resolve_tick(struct resolve *r)
 {
 	for (size_t i = 0; i < r->jits.len; i++)

@@ -71,6 +71,9 @@ bool resolve_name(struct resolve *r, frame_id frame);
 /* Lines and inlined functions. */
 void resolve_lines(struct resolve *r, frame_id frame);
 
+/* What is missing between two frames of a stack because of tail calls, to the tables. */
+void resolve_tail(struct resolve *r, frame_id caller, frame_id callee);
+
 /* Look whether generated code was told of since, or an errand is done; call now and then. */
 void resolve_tick(struct resolve *r);
 

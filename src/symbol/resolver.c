@@ -82,6 +82,13 @@ static void step(struct resolver *r, enum want_step what, frame_id frame)
 {
 	bool more = false, defer = false;
 
+	if (what == WANT_TAIL) {
+		struct frame_pair pair = wants_pair(r->wants);
+
+		resolver_tail_now(r, pair.caller, pair.callee);
+		wants_told(r->wants);
+		return;
+	}
 	pthread_mutex_lock(&r->lock);
 	if (what == WANT_LINES)
 		resolve_lines(&r->state, frame);
@@ -192,6 +199,18 @@ void resolver_now(struct resolver *r, frame_id frame)
 	pthread_mutex_lock(&r->lock);
 	if (resolve_name(&r->state, frame))
 		resolve_lines(&r->state, frame);
+	let_go(r);
+}
+
+void resolver_want_tails(struct resolver *r, const struct frame_pair *pairs, uint32_t n)
+{
+	wants_add_pairs(r->wants, pairs, n);
+}
+
+void resolver_tail_now(struct resolver *r, frame_id caller, frame_id callee)
+{
+	pthread_mutex_lock(&r->lock);
+	resolve_tail(&r->state, caller, callee);
 	let_go(r);
 }
 

@@ -41,6 +41,10 @@ uint32_t resolver_pending(const struct resolver *r);
 /* Resolve one frame here and now, on the caller's thread, without a started thread (batch, tests,
  * bench). */
 void resolver_now(struct resolver *r, frame_id frame);
+/* Ask what tail calls left out between frames of stacks: goes to tables_tail, once for each pair.
+ * Pairs come after names and lines. Any thread. */
+void resolver_want_tails(struct resolver *r, const struct frame_pair *pairs, uint32_t n);
+void resolver_tail_now(struct resolver *r, frame_id caller, frame_id callee);
 /* Wait until everything asked so far is answered, at most timeout_ms. False: timed out. */
 bool resolver_settle(struct resolver *r, int timeout_ms);
 

@@ -1,5 +1,5 @@
 /*
- * wants: one mutex, two double-ended queues, and a byte a frame that says how far it is.
+ * wants: one mutex, double-ended queues, and a byte a frame that says how far it is.
  *
  * This is a channel between threads (engine → resolver), so the lock lives here. Nobody holds it
  * for longer than it takes to move a few ids.
@@ -11,8 +11,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
+#include "base/vec.h"
+
 #define NAMES_MAX 65536u     /* power of two */
 #define LINES_MAX (1u << 22) /* likewise; grown to on demand */
+#define PAIRS_MAX 262144u    /* waiting at a time */
+#define SEEN_MAX  2000000u   /* pairs remembered, then forgotten at once */
 
 enum progress { UNSEEN, QUEUED, DEFERRED, NAMED, DONE };
 
@@ -25,6 +30,11 @@ struct wants {
 	pthread_mutex_t lock;
 	pthread_cond_t some, none;
 	struct queue names, deferred, lines;
+	struct {
+		VEC(struct frame_pair)
+	} pairs; /* the newest is taken first */
+	struct frame_pair pair;
+	struct map64 seen;
 	uint8_t *progress;
 	uint32_t nprogress;
 	uint32_t working;
@@ -38,6 +48,7 @@ struct wants *wants_new(void)
 
 	if (!w)
 		return NULL;
+	map64_init(&w->seen);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -57,6 +68,8 @@ void wants_free(struct wants *w)
 	free(w->names.data);
 	free(w->deferred.data);
 	free(w->lines.data);
+	vec_fini(&w->pairs);
+	map64_fini(&w->seen);
 	free(w->progress);
 	free(w);
 }
@@ -139,11 +152,40 @@ void wants_add(struct wants *w, const frame_id *frames, uint32_t n)
 	pthread_mutex_unlock(&w->lock);
 }
 
+void wants_add_pairs(struct wants *w, const struct frame_pair *pairs, uint32_t n)
+{
+	pthread_mutex_lock(&w->lock);
+	for (uint32_t i = 0; i < n && w->pairs.len < PAIRS_MAX; i++) {
+		uint64_t key = (uint64_t)pairs[i].caller << 32 | pairs[i].callee;
+		uint32_t seen;
+
+		if (map64_get(&w->seen, key, &seen))
+			continue;
+		if (w->seen.count >= SEEN_MAX)
+			map64_clear(&w->seen);
+		if (!vec_push(&w->pairs, pairs[i]))
+			(void)map64_put(&w->seen, key, 1);
+	}
+	if (w->pairs.len)
+		pthread_cond_signal(&w->some);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct frame_pair wants_pair(struct wants *w)
+{
+	return w->pair;
+}
+
+static bool idle(const struct wants *w)
+{
+	return !w->working && !w->names.len && !w->deferred.len && !w->lines.len && !w->pairs.len;
+}
+
 static void settle_one(struct wants *w)
 {
 	if (w->working)
 		w->working--;
-	if (!w->working && !w->names.len && !w->deferred.len && !w->lines.len)
+	if (idle(w))
 		pthread_cond_broadcast(&w->none);
 }
 
@@ -164,6 +206,13 @@ void wants_named(struct wants *w, frame_id frame, bool more)
 void wants_done(struct wants *w, frame_id frame)
 {
 	wants_named(w, frame, false);
+}
+
+void wants_told(struct wants *w)
+{
+	pthread_mutex_lock(&w->lock);
+	settle_one(w);
+	pthread_mutex_unlock(&w->lock);
 }
 
 void wants_again(struct wants *w, frame_id frame)
@@ -222,6 +271,11 @@ static enum want_step take(struct wants *w, frame_id *ret_frame)
 		*ret_frame = pop_front(&w->lines);
 		return WANT_LINES;
 	}
+	if (w->pairs.len) {
+		w->pair = w->pairs.data[--w->pairs.len];
+		*ret_frame = w->pair.caller;
+		return WANT_TAIL;
+	}
 	return WANT_NONE;
 }
 
@@ -256,7 +310,7 @@ uint32_t wants_pending(struct wants *w)
 	uint32_t n;
 
 	pthread_mutex_lock(&w->lock);
-	n = w->names.len + w->deferred.len + w->lines.len + w->working;
+	n = w->names.len + w->deferred.len + w->lines.len + (uint32_t)w->pairs.len + w->working;
 	pthread_mutex_unlock(&w->lock);
 	return n;
 }
@@ -267,8 +321,7 @@ bool wants_settle(struct wants *w, int timeout_ms)
 	bool settled;
 
 	pthread_mutex_lock(&w->lock);
-	while (!(settled = !w->working && !w->names.len && !w->deferred.len && !w->lines.len) &&
-	       !pthread_cond_timedwait(&w->none, &w->lock, &until))
+	while (!(settled = idle(w)) && !pthread_cond_timedwait(&w->none, &w->lock, &until))
 		;
 	pthread_mutex_unlock(&w->lock);
 	return settled;

@@ -1,9 +1,9 @@
 /*
  * wants: the frames that somebody wants named, in the order they should be.
  *
- * Two lists: names first, then lines. The newest request goes before older ones, in its own order,
- * since whoever asks puts what is on the screen first. Any thread may add; one takes. A full list
- * drops its oldest entries: whoever still wants them asks again.
+ * Lists: names first, then lines, then pairs of frames. The newest request goes before older ones,
+ * in its own order, since whoever asks puts what is on the screen first. Any thread may add; one
+ * takes. A full list drops its oldest entries: whoever still wants them asks again.
  */
 #ifndef ALTPTTOP_WANTS_H
 #define ALTPTTOP_WANTS_H
@@ -12,7 +12,7 @@
 
 #include "frame.h"
 
-enum want_step { WANT_NONE, WANT_NAME, WANT_DEFERRED, WANT_LINES };
+enum want_step { WANT_NONE, WANT_NAME, WANT_DEFERRED, WANT_LINES, WANT_TAIL };
 
 struct wants;
 
@@ -25,6 +25,11 @@ void wants_named(struct wants *w, frame_id frame, bool more);
 void wants_done(struct wants *w, frame_id frame);
 /* Resolve this one again, lines and all (its module's symbols came late). */
 void wants_again(struct wants *w, frame_id frame);
+
+/* Pairs come last, as WANT_TAIL; what was added once is not added again. */
+void wants_add_pairs(struct wants *w, const struct frame_pair *pairs, uint32_t n);
+struct frame_pair wants_pair(struct wants *w); /* the one that wants_take told of */
+void wants_told(struct wants *w);              /* that one is done */
 
 /* Put a frame that was taken for its name behind all others: it comes again as WANT_DEFERRED. */
 void wants_defer(struct wants *w, frame_id frame);

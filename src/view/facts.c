@@ -128,6 +128,7 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 		{QUERY_NO_KERNEL, 190, "no kernel"},
 		{QUERY_NO_USER, 190, "no user"},
 		{QUERY_FOLD_INLINE, 100, "inlines folded"},
+		{QUERY_TAIL_CALLS, 110, "with tail calls"},
 		{QUERY_BLOCKED, 120, "with waiting"},
 	};
 	struct facts f = {ret, 0, FACTS_MAX};

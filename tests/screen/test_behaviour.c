@@ -402,7 +402,11 @@ static void switches(void **state)
 	assert_int_equal(s.fake.query.flags, QUERY_NO_USER);
 	script_keys(&s, "U H v");
 	assert_int_equal(s.fake.query.flags, QUERY_FOLD_INLINE | QUERY_ADDRESSES);
-	script_keys(&s, "H v 8 K"); /* nothing on the doctor's screen */
+	script_keys(&s, "T");
+	assert_int_equal(s.fake.query.flags,
+			 QUERY_FOLD_INLINE | QUERY_ADDRESSES | QUERY_TAIL_CALLS);
+	assert_true(screen_has("with tail calls"));
+	script_keys(&s, "T H v 8 K"); /* nothing on the doctor's screen */
 	assert_int_equal(s.ui.flags, 0);
 	assert_true(screen_has("that changes nothing"));
 }

@@ -157,7 +157,9 @@ enum row_flag {
  *   instruction, note = remark, go = a call's target, or ROW_INSN with b = where a jump goes.
  * - EVENTS: ROW_EVENT event, ROW_METRIC: name note hint spark cells; unknown cells are NAN, the
  *   reason is in note.
- * - TOPDOWN: ROW_METRIC, and ROW_FUNCTION under it: depth name note hint total cells.
+ * - TOPDOWN: ROW_METRIC a part of the pipeline's slots (self_metric[0] in percent, with its state
+ *   and grade), and ROW_FUNCTION under it (b = which part): depth name note hint total cells. Where
+ *   nothing counts slots, ROW_HEADING and ROW_TEXT say what would.
  * - VERDICTS: ROW_VERDICT: total = share, module = kind, name = where, note = evidence, hint = what
  *   to do next, cells[0] = gain at most, go = the place.
  * - DURATION, CACHE, EDGE: ROW_SPAN, ROW_CALLS, ROW_EDGE: name note cells; go = the function.

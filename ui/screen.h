@@ -175,6 +175,8 @@ void zone_add(struct ui *ui, struct rect r, enum zone_kind kind, uint32_t what);
 
 /* Ready-made answers for ops. */
 bool enter_source(struct ui *ui, struct page *page, const struct row *row);
+void explain_row(struct ui *ui, struct page *page, struct rect body); /* a draw: the cursor's whole
+									 note and hint */
 void help_open(struct ui *ui);
 
 const struct screen *screen_of(enum view_kind view);

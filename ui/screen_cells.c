@@ -17,6 +17,16 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 	return true;
 }
 
+/* Where no event tells of slots, rows are sentences; a part of the slots unfolds. */
+static bool enter_slots(struct ui *ui, struct page *page, const struct row *row)
+{
+	if (row->key.kind == ROW_METRIC && row->flags & ROW_EXPANDABLE) {
+		page_expand(ui, page, !(row->flags & ROW_EXPANDED));
+		return true;
+	}
+	return enter(ui, page, row);
+}
+
 static void options_done(struct ui *ui, const char *text)
 {
 	struct page *page = page_now(ui);
@@ -52,11 +62,15 @@ const struct screen screen_topdown = {
 	.brief = "Top",
 	.about =
 		"Where the pipeline's slots go: retiring useful work, lost to bad speculation, starved by "
-		"the front end or held up by the back end, and which functions cause each.",
-	.empty = "nothing counts pipeline slots now: e chooses a set that does",
-	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL,
-	.foot = {ACTION_ENTER, ACTION_EVENTS, ACTION_EXPAND},
-	.enter = enter,
+		"the front end or held up by the back end, each divided further where the event set can, "
+		"and under each the functions that cause it: OF IT is a function's share of that part, "
+		"OWN how much of its own slots go there. The line above names the part to look at and "
+		"what to do next. e chooses a set that counts slots.",
+	.empty = "no samples of events that count slots yet",
+	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL | SCREEN_CODE,
+	.foot = {ACTION_ENTER, ACTION_EVENTS, ACTION_EXPAND, ACTION_EXPAND_ALL, ACTION_SOURCE},
+	.enter = enter_slots,
+	.draw = explain_row,
 };
 
 const struct screen screen_duration = {

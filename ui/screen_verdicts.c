@@ -31,17 +31,17 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
  * Narrow screens cut the evidence in its column and in the line below: as far as rows leave room,
  * that of the row under the cursor stands whole at the bottom.
  */
-static void draw(struct ui *ui, struct page *page, struct rect body)
+void explain_row(struct ui *ui, struct page *page, struct rect body)
 {
 	const struct row *row = page_cursor(page);
 	struct rect r = {body.x, body.y, body.w - 1, body.h};
 	char text[1200];
 	int lines;
 
-	if (!row || !*row->note)
+	if (!row || (!*row->note && !*row->hint))
 		return;
 	snprintf(text, sizeof text, "%.300s: %.400s%s%.400s", row->name, row->note,
-		 *row->hint ? " \xc2\xb7 " : "", row->hint);
+		 *row->note && *row->hint ? " \xc2\xb7 " : "", row->hint);
 	if (utf8_cells(text, r.w + 1) <= r.w)
 		return;
 	lines = paragraph_lines(text, strlen(text), r.w, 0);
@@ -63,5 +63,5 @@ const struct screen screen_verdicts = {
 	.flags = SCREEN_TOTAL,
 	.foot = {ACTION_ENTER, ACTION_SOURCE, ACTION_CALLERS, ACTION_EVENTS},
 	.enter = enter,
-	.draw = draw,
+	.draw = explain_row,
 };

@@ -116,6 +116,7 @@ void show_events(struct build *b);
 void show_output(struct build *b);
 void show_doctor(struct build *b);
 void show_verdicts(struct build *b);
+void show_topdown(struct build *b);
 void show_analysis(struct build *b); /* duration, cache, edge */
 
 #endif

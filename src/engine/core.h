@@ -71,6 +71,8 @@ struct count_state {
 	uint64_t begin_ns;
 };
 
+struct topdown_fit;
+
 struct pace {
 	uint64_t start_ns, cost_ns; /* of the last answer */
 	uint64_t first_ns;          /* of the first */
@@ -117,6 +119,7 @@ struct engine {
 	uint16_t newest_set;
 	uint64_t loss_seen[LOSS_KINDS];
 	struct count_state *counts; /* [EVENT_MAX] */
+	struct topdown_fit *fits;   /* by set, NULL: not tried yet */
 	char say[SAY_BYTES];
 	bool no_kernel, no_user;
 	struct output output;

@@ -130,6 +130,7 @@ void engine_free(struct engine *e)
 	fold_edges_fini(&e->edges);
 	output_fini(&e->output);
 	free(e->counts);
+	free(e->fits);
 	free(e->doctor.text);
 	pthread_mutex_destroy(&e->doctor.lock);
 	slot_free(e->asked);

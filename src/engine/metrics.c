@@ -6,6 +6,7 @@
  */
 #include "engine/metrics.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,18 +18,58 @@
 
 enum grade { GRADE_NONE, GRADE_GOOD, GRADE_FAIR, GRADE_BAD };
 
-static size_t bare_length(const char *name)
+static const char *const reasons[] = {
+	[VALUE_OK] = "",
+	[VALUE_SCALED] = "scaled: it shared its counter with others",
+	[VALUE_UNSUPPORTED] = "n/a: this CPU or kernel has no such event",
+	[VALUE_REFUSED] = "n/a: not allowed",
+	[VALUE_NOT_RUNNING] = "n/a: opened, but it never got a counter",
+	[VALUE_NOTHING] = "n/a: counted nothing at all",
+	[VALUE_NONE] = "",
+};
+
+const char *value_reason(uint8_t state)
 {
-	const char *colon = strrchr(name, ':');
-	if (!colon || strspn(colon + 1, "ukhGHpPSD") != strlen(colon + 1))
-		return strlen(name);
-	return (size_t)(colon - name);
+	return state < sizeof reasons / sizeof *reasons ? reasons[state] : "";
+}
+
+/* The part of a name that tells the event: without modifiers, PMU and table. */
+static const char *bare(const char *name, size_t *ret_len)
+{
+	const char *colon = strrchr(name, ':'), *slash = strchr(name, '/'), *end;
+	size_t len = strlen(name);
+
+	if (colon && strspn(colon + 1, "ukhGHpPSD") == strlen(colon + 1))
+		len = (size_t)(colon - name);
+	end = slash ? memchr(slash + 1, '/', len - (size_t)(slash + 1 - name)) : NULL;
+	if (end && !memchr(slash, '=', (size_t)(end - slash)) &&
+	    !memchr(slash, ',', (size_t)(end - slash))) {
+		*ret_len = (size_t)(end - slash) - 1;
+		return slash + 1;
+	}
+	*ret_len = len;
+	end = strstr(name, "::");
+	if (!end || (size_t)(end - name) > len)
+		return name;
+	*ret_len = len - (size_t)(end + 2 - name);
+	return end + 2;
+}
+
+static char spelling(char c)
+{
+	return (char)(c == ':' ? '.' : tolower((unsigned char)c));
 }
 
 bool metrics_same_event(const char *a, const char *b)
 {
-	size_t n = bare_length(a);
-	return n == bare_length(b) && !strncmp(a, b, n);
+	size_t na, nb;
+
+	a = bare(a, &na);
+	b = bare(b, &nb);
+	for (size_t i = 0; na == nb && i < na; i++)
+		if (spelling(a[i]) != spelling(b[i]))
+			return false;
+	return na == nb && na > 0;
 }
 
 /* The profile's event of this name in the set in view; UINT16_MAX none. */
@@ -68,10 +109,11 @@ static void take(struct build *b, const struct event_set *set, const struct set_
 	struct metrics *m = &b->metrics;
 	uint8_t slots[METRIC_EVENTS] = {0};
 	uint32_t before = m->nvalues;
+	uint32_t uses = metric->formula.uses | (metric->part[0] ? set->slots.uses : 0);
 	if (m->n == METRIC_MAX || known_already(m, metric->name))
 		return;
 	for (uint32_t i = 0; i < set->nevents && i < METRIC_EVENTS; i++) {
-		if (!(metric->formula.uses >> i & 1))
+		if (!(uses >> i & 1))
 			continue;
 		uint16_t event = find_event(b, set->events[i].name);
 		uint32_t slot = event == UINT16_MAX ? FLAT_VALUES_MAX : slot_of(m, event);
@@ -82,6 +124,7 @@ static void take(struct build *b, const struct event_set *set, const struct set_
 		slots[i] = (uint8_t)slot;
 	}
 	m->m[m->n].metric = metric;
+	m->m[m->n].set = set;
 	memcpy(m->m[m->n++].slot_of, slots, sizeof slots);
 }
 
@@ -109,12 +152,39 @@ static void ask_for_sums(struct build *b)
 			b->fq.by_weight |= 1u << i;
 }
 
-void metrics_choose(struct build *b)
+/* The parts of the slots that @set tells from these events. */
+static void take_parts(struct build *b, const struct event_set *set)
+{
+	b->metrics.n = b->metrics.nvalues = 0;
+	for (uint32_t k = 0; k < set->nmetrics; k++)
+		if (set->metrics[k].part[0])
+			take(b, set, &set->metrics[k]);
+}
+
+static void choose_parts(struct build *b)
+{
+	const struct engine_setup *setup = &b->e->setup;
+	const struct event_set *best = NULL;
+	uint32_t most = 0;
+
+	for (size_t i = 0; b->desc && i < setup->nsets; i++) {
+		take_parts(b, &setup->sets[i]);
+		if (b->metrics.n > most) {
+			most = b->metrics.n;
+			best = &setup->sets[i];
+		}
+	}
+	b->metrics.n = b->metrics.nvalues = 0;
+	if (best)
+		take_parts(b, best);
+}
+
+static void choose_all(struct build *b)
 {
 	const struct engine_setup *setup = &b->e->setup;
 	const char *wanted = b->desc && b->desc->set == b->e->newest_set ? setup->event_set : NULL;
 	bool named = false;
-	b->metrics.n = b->metrics.nvalues = 0;
+
 	for (size_t i = 0; b->desc && i < setup->nsets; i++)
 		named |= wanted && !strcmp(setup->sets[i].name, wanted);
 	for (size_t i = 0; b->desc && i < setup->nsets; i++) {
@@ -124,6 +194,15 @@ void metrics_choose(struct build *b)
 		for (uint32_t k = 0; k < set->nmetrics; k++)
 			take(b, set, &set->metrics[k]);
 	}
+}
+
+void metrics_choose(struct build *b)
+{
+	b->metrics.n = b->metrics.nvalues = 0;
+	if (b->q->view == VIEW_TOPDOWN)
+		choose_parts(b);
+	else
+		choose_all(b);
 	ask_for_sums(b);
 	title(b);
 }
@@ -145,6 +224,20 @@ static enum value_state state_of(const struct build *b, uint32_t slot)
 	return f->all.samples >= NOTHING_AFTER ? VALUE_NOTHING : VALUE_NONE;
 }
 
+/* Events that matter to the metric @i, bit by place in its set. */
+static uint32_t uses_of(const struct metrics *m, uint32_t i)
+{
+	const struct set_metric *metric = m->m[i].metric;
+	return metric->formula.uses | (metric->part[0] ? m->m[i].set->slots.uses : 0);
+}
+
+/* The same for an event of the metric's set: some may well count nothing. */
+static enum value_state state_in(const struct build *b, uint32_t i, uint32_t event)
+{
+	enum value_state s = state_of(b, b->metrics.m[i].slot_of[event]);
+	return s == VALUE_NOTHING && b->metrics.m[i].set->rare >> event & 1 ? VALUE_OK : s;
+}
+
 void metrics_weigh(struct build *b)
 {
 	struct metrics *m = &b->metrics;
@@ -152,26 +245,53 @@ void metrics_weigh(struct build *b)
 		m->state[i] = VALUE_OK;
 		m->running[i] = 1;
 		for (uint32_t k = 0; k < METRIC_EVENTS; k++) {
-			if (!(m->m[i].metric->formula.uses >> k & 1))
+			if (!(uses_of(m, i) >> k & 1))
 				continue;
-			uint8_t slot = m->m[i].slot_of[k];
-			enum value_state s = state_of(b, slot);
+			enum value_state s = state_in(b, i, k);
 			if (s > m->state[i])
 				m->state[i] = (uint8_t)s;
-			m->running[i] = fminf(m->running[i], (float)b->e->flat.running[slot]);
+			m->running[i] = fminf(m->running[i],
+					      (float)b->e->flat.running[m->m[i].slot_of[k]]);
 		}
 	}
 }
 
-double metrics_value(const struct metrics *m, uint32_t which, const double *values)
+const char *metrics_reason(struct build *b, uint32_t which)
+{
+	const struct metrics *m = &b->metrics;
+	uint8_t state = m->state[which];
+
+	if (state == VALUE_SCALED)
+		return build_text(b, "scaled: its events were counted %.0f %% of the time",
+				  (double)m->running[which] * 100);
+	for (uint32_t k = 0; state > VALUE_SCALED && k < METRIC_EVENTS; k++)
+		if (uses_of(m, which) >> k & 1 && state_in(b, which, k) == state)
+			return state == VALUE_NONE ? "too few samples yet"
+						   : build_text(b, "%s (%s)", value_reason(state),
+								m->m[which].set->events[k].name);
+	return "";
+}
+
+static double value_by(const struct metrics *m, uint32_t which, const struct formula *f,
+		       const double *values)
 {
 	double v[METRIC_EVENTS];
-	const struct set_metric *metric = m->m[which].metric;
+
 	if (m->state[which] > VALUE_SCALED)
 		return NAN;
 	for (uint32_t i = 0; i < METRIC_EVENTS; i++)
-		v[i] = metric->formula.uses >> i & 1 ? values[m->m[which].slot_of[i]] : 0;
-	return formula_value(&metric->formula, v);
+		v[i] = f->uses >> i & 1 ? values[m->m[which].slot_of[i]] : 0;
+	return formula_value(f, v);
+}
+
+double metrics_value(const struct metrics *m, uint32_t which, const double *values)
+{
+	return value_by(m, which, &m->m[which].metric->formula, values);
+}
+
+double metrics_slots(const struct metrics *m, uint32_t which, const double *values)
+{
+	return value_by(m, which, &m->m[which].set->slots, values);
 }
 
 uint8_t metrics_grade(const struct set_metric *m, double v)
@@ -185,7 +305,7 @@ uint8_t metrics_grade(const struct set_metric *m, double v)
 	return GRADE_FAIR;
 }
 
-static struct metric_value judge(const struct metrics *m, uint32_t which, const double *values)
+struct metric_value metrics_judge(const struct metrics *m, uint32_t which, const double *values)
 {
 	struct metric_value out = {.v = values ? metrics_value(m, which, values) : NAN,
 				   .state = m->state[which],
@@ -204,8 +324,8 @@ void metrics_fill(const struct build *b, struct row *row, const double *self_val
 {
 	const struct metrics *m = &b->metrics;
 	for (uint32_t i = 0; i < m->n; i++) {
-		row->self_metric[i] = judge(m, i, self_values);
-		row->total_metric[i] = judge(m, i, total_values);
+		row->self_metric[i] = metrics_judge(m, i, self_values);
+		row->total_metric[i] = metrics_judge(m, i, total_values);
 	}
 	row->nmetrics = (uint8_t)m->n;
 }

@@ -4,8 +4,10 @@
  *
  * A metric is available when every event it needs is in the event set in view. The set that was
  * asked for by name comes first and alone; otherwise all metrics that can be had. A value is the
- * formula of sums, never an average of ratios. Unknown is never 0: an event that is not supported,
- * not scheduled, or that counts nothing makes its metrics n/a, with the reason. Engine thread.
+ * formula of sums, never an average of ratios. Where the question is about the pipeline's slots, it
+ * is the set that divides them furthest whose parts are taken. Unknown is never 0: an event that is
+ * not supported, not scheduled, or that counts nothing makes its metrics n/a, with the reason.
+ * Engine thread.
  */
 #ifndef ALTPTTOP_METRICS_H
 #define ALTPTTOP_METRICS_H
@@ -22,6 +24,7 @@ struct metrics {
 	uint32_t n;
 	struct {
 		const struct set_metric *metric;
+		const struct event_set *set;
 		uint8_t slot_of[METRIC_EVENTS]; /* the formula's values → place in values */
 	} m[METRIC_MAX];
 	uint16_t values[FLAT_VALUES_MAX]; /* events whose sums are needed */
@@ -40,6 +43,15 @@ void metrics_weigh(struct build *b);
 
 /* One metric from the sums of its values (nvalues of them); NAN: unknown. */
 double metrics_value(const struct metrics *m, uint32_t which, const double *values);
+/* How many of the pipeline's slots stand behind the part @which; NAN: unknown. */
+double metrics_slots(const struct metrics *m, uint32_t which, const double *values);
+/* One metric as a cell shows it. */
+struct metric_value metrics_judge(const struct metrics *m, uint32_t which, const double *values);
+/* Why the metric has no value, or is a scaled one; "" where neither. Lives as long as the answer.
+ */
+const char *metrics_reason(struct build *b, uint32_t which);
+/* Such a reason by itself; static. */
+const char *value_reason(uint8_t state);
 /* Fill @row's metrics from sums; NULL: there are none. */
 void metrics_fill(const struct build *b, struct row *row, const double *self_values,
 		  const double *total_values);
@@ -49,7 +61,11 @@ double metrics_key(const struct build *b, uint32_t column, const double *self_va
 
 /* 1 good, 2 fair, 3 bad, 0: no threshold, or unknown. */
 uint8_t metrics_grade(const struct set_metric *m, double v);
-/* Equal names of events, modifiers behind a last colon aside. */
+/*
+ * Equal names of events, modifiers behind a last colon aside. An alias is the same with and without
+ * its PMU (cpu/slots/, slots), and libpfm4's spelling that of perf (UOPS_ISSUED:ANY,
+ * uops_issued.any).
+ */
 bool metrics_same_event(const char *a, const char *b);
 
 #endif

@@ -29,6 +29,7 @@ const struct view_builder view_builders[VIEW_KINDS] = {
 	[VIEW_CACHE] = {.build = show_analysis},
 	[VIEW_EDGE] = {.build = show_analysis},
 	[VIEW_VERDICTS] = {.build = show_verdicts},
+	[VIEW_TOPDOWN] = {.build = show_topdown},
 };
 
 /* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */

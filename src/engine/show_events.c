@@ -17,16 +17,6 @@ static const struct snapshot_column columns[] = {
 };
 enum { CELL_RATE, CELL_COUNT, CELL_SAMPLES, CELL_RUNNING_SHARE, CELLS };
 
-static const char *const reasons[] = {
-	[VALUE_OK] = "",
-	[VALUE_SCALED] = "scaled: it shared its counter with others",
-	[VALUE_UNSUPPORTED] = "n/a: this CPU or kernel has no such event",
-	[VALUE_REFUSED] = "n/a: not allowed",
-	[VALUE_NOT_RUNNING] = "n/a: opened, but it never got a counter",
-	[VALUE_NOTHING] = "n/a: counted nothing at all",
-	[VALUE_NONE] = "",
-};
-
 struct event_sums {
 	uint64_t samples, weight, value, readings, ppm;
 };
@@ -106,8 +96,8 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 	row->cells = cells;
 	row->self_samples = row->total_samples = s->samples;
 	row->self_weight = row->total_weight = d->sampled ? s->weight : s->value;
-	if (c->seen && c->state < sizeof reasons / sizeof *reasons)
-		row->note = reasons[c->state];
+	if (c->seen)
+		row->note = value_reason(c->state);
 	if (!*row->note && index == b->event)
 		row->note = d->unit == EVENT_NS ? "ns of time; shares are of this event"
 						: "shares are of this event";

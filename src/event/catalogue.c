@@ -182,7 +182,8 @@ void catalogue_each(const char *pattern, bool (*each)(void *ctx, const struct ca
 	list_patterns(&l);
 }
 
-static int try_spec(const struct event_spec *s)
+/* Open @s for this program itself, behind the leader @group (-1: none). An fd or -errno. */
+static int try_spec(const struct event_spec *s, int group)
 {
 	struct perf_event_attr attr = {
 		.type = s->type,
@@ -191,7 +192,7 @@ static int try_spec(const struct event_spec *s)
 		.config1 = s->config1,
 		.config2 = s->config2,
 		.bp_type = s->bp_type,
-		.disabled = 1,
+		.disabled = group < 0,
 		.precise_ip = s->precise & 3,
 		.exclude_user = s->exclude_user,
 		.exclude_kernel = s->exclude_kernel,
@@ -199,28 +200,58 @@ static int try_spec(const struct event_spec *s)
 		.exclude_host = s->exclude_host,
 		.exclude_guest = s->exclude_guest,
 	};
-	int fd = perf_open(&attr, s->system_wide ? -1 : 0, s->system_wide ? atoi(s->cpus) : -1, -1,
-			   0);
+	int fd = perf_open(&attr, s->system_wide ? -1 : 0, s->system_wide ? atoi(s->cpus) : -1,
+			   group, 0);
 
 	if ((fd == -EACCES || fd == -EPERM) && !s->exclude_kernel) {
 		attr.exclude_kernel = attr.exclude_hv = 1;
-		fd = perf_open(&attr, 0, -1, -1, 0);
+		fd = perf_open(&attr, 0, -1, group, 0);
 	}
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 ? fd : 0;
+	return fd;
 }
 
-enum value_state catalogue_try(const char *name, struct err *err)
+static enum value_state state_of(int rc)
+{
+	return rc == -EACCES || rc == -EPERM ? VALUE_REFUSED : VALUE_UNSUPPORTED;
+}
+
+/* Open one of a group; its fd goes to @ret_fd. */
+static enum value_state try_one(const char *name, int group, int *ret_fd, struct err *err)
 {
 	struct event_spec spec;
 	int rc = event_spec_parse(name, &spec, err);
 
 	if (rc)
-		return rc == -EACCES || rc == -EPERM ? VALUE_REFUSED : VALUE_UNSUPPORTED;
-	rc = try_spec(&spec);
-	if (!rc)
+		return state_of(rc);
+	rc = try_spec(&spec, group);
+	if (rc >= 0) {
+		*ret_fd = rc;
 		return VALUE_OK;
-	perf_open_explain(rc, name, spec.system_wide ? -1 : getpid(), -1, err);
-	return rc == -EACCES || rc == -EPERM ? VALUE_REFUSED : VALUE_UNSUPPORTED;
+	}
+	if (rc == -EINVAL && group >= 0)
+		err_set(err, EINVAL,
+			"%.80s cannot be counted together with the events before it in its group "
+			"(EINVAL)",
+			name);
+	else
+		perf_open_explain(rc, name, spec.system_wide ? -1 : getpid(), -1, err);
+	return state_of(rc);
+}
+
+enum value_state catalogue_try_group(const char *const *names, uint32_t n, struct err *err)
+{
+	enum value_state state = VALUE_OK;
+	uint32_t opened = 0;
+	int fds[64];
+
+	for (; state == VALUE_OK && opened < n && opened < 64; opened += state == VALUE_OK)
+		state = try_one(names[opened], opened ? fds[0] : -1, &fds[opened], err);
+	while (opened > 0)
+		close(fds[--opened]);
+	return state;
+}
+
+enum value_state catalogue_try(const char *name, struct err *err)
+{
+	return catalogue_try_group(&name, 1, err);
 }

@@ -41,4 +41,10 @@ void catalogue_each(const char *pattern, bool (*each)(void *ctx, const struct ca
  */
 enum value_state catalogue_try(const char *name, struct err *err);
 
+/*
+ * The same for the @n @names of a group, which must fit the hardware together, the first of them
+ * leading: some events can only be opened behind their leader.
+ */
+enum value_state catalogue_try_group(const char *const *names, uint32_t n, struct err *err);
+
 #endif

@@ -11,8 +11,7 @@
 
 struct parser {
 	const char *text, *at;
-	int (*find)(void *ctx, const char *name, int len);
-	void *ctx;
+	const struct formula_names *names;
 	struct formula *f;
 	struct err *err;
 	int depth;
@@ -40,17 +39,34 @@ static void blanks(struct parser *p)
 		p->at++;
 }
 
+/* Another formula stands here: all of it. */
+static int take_in(struct parser *p, const struct formula *f)
+{
+	int rc = 0;
+
+	for (uint16_t i = 0; !rc && i < f->n; i++)
+		rc = emit(p, f->ops[i]);
+	p->f->uses |= f->uses;
+	return rc;
+}
+
 static int name(struct parser *p)
 {
+	const struct formula_names *names = p->names;
+	const struct formula *inner = NULL;
 	int len = 0, index;
 
 	while (isalnum((unsigned char)p->at[len]) || p->at[len] == '_' || p->at[len] == '.')
 		len++;
-	index = p->find(p->ctx, p->at, len);
-	if (index < 0 || index > 31)
+	index = names->value(names->ctx, p->at, len);
+	if (index < 0 && names->formula)
+		inner = names->formula(names->ctx, p->at, len);
+	if (!inner && (index < 0 || index > 31))
 		return wrong(p, "unknown event");
-	p->f->uses |= (uint32_t)1 << index;
 	p->at += len;
+	if (inner)
+		return take_in(p, inner);
+	p->f->uses |= (uint32_t)1 << index;
 	return emit(p, (struct formula_op){.kind = '@', .index = (uint16_t)index});
 }
 
@@ -115,11 +131,11 @@ static int sum(struct parser *p)
 	return chain(p, product, "+-");
 }
 
-int formula_parse(const char *text, int (*find)(void *ctx, const char *name, int len), void *ctx,
-		  struct formula *ret, struct err *err)
+int formula_parse(const char *text, const struct formula_names *names, struct formula *ret,
+		  struct err *err)
 {
 	struct formula f = {0};
-	struct parser p = {.text = text, .at = text, .find = find, .ctx = ctx, .f = &f, .err = err};
+	struct parser p = {.text = text, .at = text, .names = names, .f = &f, .err = err};
 	int rc = sum(&p);
 
 	if (!rc && *p.at)

@@ -1,7 +1,8 @@
 /*
  * formula: arithmetic over named values: + - * / ( ) and numbers. "1000 * misses / instructions".
  *
- * Parsed once into a fixed postfix list; nothing is allocated. Pure, any thread.
+ * Parsed once into a fixed postfix list; nothing is allocated. A formula that was parsed before may
+ * stand in another by its name: it is taken in whole. Pure, any thread.
  */
 #ifndef ALTPTTOP_FORMULA_H
 #define ALTPTTOP_FORMULA_H
@@ -10,7 +11,7 @@
 
 #include "err.h"
 
-#define FORMULA_OPS  48
+#define FORMULA_OPS  160
 #define FORMULA_DEEP 16
 
 struct formula_op {
@@ -24,12 +25,21 @@ struct formula {
 	uint32_t uses; /* bit i: value i is needed */
 };
 
-/*
- * Names begin with a letter and go on with letters, digits, _ and dots. @find gives a name's place
- * (0…31) or -1. -EINVAL with a sentence: a name nobody knows, or no formula.
+/* Who a name in a formula is: the place of a value (0…31, -1 none), or else a formula (NULL none).
  */
-int formula_parse(const char *text, int (*find)(void *ctx, const char *name, int len), void *ctx,
-		  struct formula *ret, struct err *err);
+struct formula_names {
+	int (*value)(void *ctx, const char *name, int len);
+	const struct formula *(*formula)(void *ctx, const char *name, int len); /* NULL: there are
+										   none */
+	void *ctx;
+};
+
+/*
+ * Names begin with a letter and go on with letters, digits, _ and dots. -EINVAL with a sentence: a
+ * name nobody knows, or no formula.
+ */
+int formula_parse(const char *text, const struct formula_names *names, struct formula *ret,
+		  struct err *err);
 
 /* NAN when a value it needs is NAN, or it divides by zero. */
 double formula_value(const struct formula *f, const double *values);

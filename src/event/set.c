@@ -20,12 +20,18 @@
 #include "event/sysfs.h"
 
 #define FILE_MOST 65536
+#define LETS_MOST 16
 
 struct reader {
 	struct event_set *set;
 	uint8_t group;
 	int line;
 	struct err *err;
+	struct {
+		char name[32];
+		struct formula formula;
+	} lets[LETS_MOST];
+	uint32_t nlets;
 };
 
 static int wrong(struct reader *r, const char *what)
@@ -53,59 +59,165 @@ static char *trim(char *s)
 	return s;
 }
 
+static bool is_name(const char *name, const char *text, int len)
+{
+	return strncmp(name, text, (size_t)len) == 0 && !name[len];
+}
+
 static int find_alias(void *ctx, const char *name, int len)
 {
-	const struct event_set *s = ctx;
+	const struct reader *r = ctx;
 
-	for (uint32_t i = 0; i < s->nevents; i++)
-		if (strncmp(s->events[i].alias, name, (size_t)len) == 0 && !s->events[i].alias[len])
+	for (uint32_t i = 0; i < r->set->nevents; i++)
+		if (is_name(r->set->events[i].alias, name, len))
 			return (int)i;
 	return -1;
 }
 
-static int read_event(struct reader *r, char *value)
+static const struct formula *find_let(void *ctx, const char *name, int len)
+{
+	const struct reader *r = ctx;
+
+	for (uint32_t i = 0; i < r->nlets; i++)
+		if (is_name(r->lets[i].name, name, len))
+			return &r->lets[i].formula;
+	return NULL;
+}
+
+static int read_formula(struct reader *r, char *text, struct formula *ret)
+{
+	const struct formula_names names = {find_alias, find_let, r};
+	struct err why = {0};
+
+	return formula_parse(trim(text), &names, ret, &why) ? wrong(r, why.msg) : 0;
+}
+
+/* "NAME = …": cuts @value behind the name. What comes after the equals sign, NULL: there is none.
+ */
+static char *split(char *value)
 {
 	char *equals = strstr(value, " = ");
+
+	if (equals)
+		*equals = '\0';
+	return equals ? equals + 3 : NULL;
+}
+
+static int read_event(struct reader *r, char *value)
+{
+	char *name = split(value);
 	struct set_event *e = &r->set->events[r->set->nevents];
 	int rc;
 
-	if (!equals)
+	if (!name)
 		return wrong(r, "an event is written NAME = EVENT");
 	if (r->set->nevents == SET_EVENTS)
 		return wrong(r, "too many events");
-	*equals = '\0';
 	rc = take(r, e->alias, sizeof e->alias, trim(value));
 	if (!rc)
-		rc = take(r, e->name, sizeof e->name, trim(equals + 3));
+		rc = take(r, e->name, sizeof e->name, trim(name));
 	if (rc)
 		return rc;
-	if (find_alias(r->set, e->alias, (int)strlen(e->alias)) >= 0)
+	if (find_alias(r, e->alias, (int)strlen(e->alias)) >= 0)
 		return wrong(r, "that name is taken");
 	e->group = r->group;
+	e->sampled = !r->set->nevents || e[-1].group != e->group;
 	r->set->nevents++;
 	return 0;
 }
 
-static int read_metric(struct reader *r, char *value)
+static int read_let(struct reader *r, char *value)
 {
-	char *equals = strstr(value, " = ");
-	struct set_metric *m = &r->set->metrics[r->set->nmetrics];
-	struct err why = {0};
+	char *formula = split(value), *name = trim(value);
 	int rc;
 
-	if (!equals)
+	if (!formula)
+		return wrong(r, "a name for a part of formulas is written NAME = FORMULA");
+	if (r->nlets == LETS_MOST)
+		return wrong(r, "too many names for parts of formulas");
+	if (find_alias(r, name, (int)strlen(name)) >= 0 || find_let(r, name, (int)strlen(name)))
+		return wrong(r, "that name is taken");
+	rc = take(r, r->lets[r->nlets].name, sizeof r->lets[0].name, name);
+	if (!rc)
+		rc = read_formula(r, formula, &r->lets[r->nlets].formula);
+	r->nlets += !rc;
+	return rc;
+}
+
+static int read_metric(struct reader *r, char *value)
+{
+	char *formula = split(value);
+	struct set_metric *m = &r->set->metrics[r->set->nmetrics];
+	int rc;
+
+	if (!formula)
 		return wrong(r, "a metric is written NAME = FORMULA");
 	if (r->set->nmetrics == METRIC_MAX)
 		return wrong(r, "too many metrics");
-	*equals = '\0';
 	rc = take(r, m->name, sizeof m->name, trim(value));
+	if (!rc)
+		rc = read_formula(r, formula, &m->formula);
 	if (rc)
 		return rc;
-	if (formula_parse(trim(equals + 3), find_alias, r->set, &m->formula, &why))
-		return wrong(r, why.msg);
 	m->decimals = 2;
+	m->of = -1;
 	r->set->nmetrics++;
 	return 0;
+}
+
+static int read_slots(struct reader *r, char *value)
+{
+	int rc = read_formula(r, value, &r->set->slots);
+
+	r->set->has_slots = !rc;
+	return rc;
+}
+
+/* "NAME NAME …": bits of the events named. */
+static int read_rare(struct reader *r, char *value)
+{
+	char *name;
+
+	while ((name = strsep(&value, " \t"))) {
+		int i = *name ? find_alias(r, name, (int)strlen(name)) : 0;
+
+		if (i < 0)
+			return wrong(r, "unknown event");
+		if (*name)
+			r->set->rare |= (uint32_t)1 << i;
+	}
+	return 0;
+}
+
+/* "NAME [PERIOD]": samples its group from now on instead of the first. */
+static int read_sample(struct reader *r, char *value)
+{
+	char *name = strsep(&value, " \t");
+	int at = find_alias(r, name, (int)strlen(name));
+
+	if (at < 0)
+		return wrong(r, "unknown event");
+	for (uint32_t i = 0; i < r->set->nevents; i++)
+		if (r->set->events[i].group == r->set->events[at].group)
+			r->set->events[i].sampled = (int)i == at;
+	value = value ? trim(value) : NULL;
+	if (value && *value &&
+	    (!event_number(value, strlen(value), &r->set->period) || !r->set->period))
+		return wrong(r, "a period is a number above 0");
+	return 0;
+}
+
+/* The metric that a part divides stands before it. */
+static int read_of(struct reader *r, struct set_metric *m, const char *value)
+{
+	const struct set_metric *all = r->set->metrics;
+
+	for (int8_t i = 0; &all[i] < m; i++)
+		if (strcmp(all[i].name, value) == 0 && all[i].part[0] && all[i].of < 0) {
+			m->of = i;
+			return 0;
+		}
+	return wrong(r, "there is no such part of the slots before it");
 }
 
 static int read_threshold(struct reader *r, struct set_metric *m, char *value, bool good)
@@ -131,6 +243,10 @@ static int read_of_metric(struct reader *r, const char *key, char *value)
 	if (!r->set->nmetrics)
 		return wrong(r, "unknown word, or no metric before it");
 	m = &r->set->metrics[r->set->nmetrics - 1];
+	if (strcmp(key, "part") == 0)
+		return take(r, m->part, sizeof m->part, value);
+	if (strcmp(key, "of") == 0)
+		return read_of(r, m, value);
 	if (strcmp(key, "unit") == 0)
 		return take(r, m->unit, sizeof m->unit, value);
 	if (strcmp(key, "meaning") == 0)
@@ -146,6 +262,38 @@ static int read_of_metric(struct reader *r, const char *key, char *value)
 	return wrong(r, "unknown word or value");
 }
 
+static int read_about(struct reader *r, char *value)
+{
+	return take(r, r->set->about, sizeof r->set->about, value);
+}
+
+static int read_cpu(struct reader *r, char *value)
+{
+	return take(r, r->set->cpus, sizeof r->set->cpus, value);
+}
+
+static int read_rest(struct reader *r, char *value)
+{
+	return take(r, r->set->rest, sizeof r->set->rest, value);
+}
+
+static int read_group(struct reader *r, char *value)
+{
+	(void)value;
+	r->group++;
+	return 0;
+}
+
+static const struct {
+	const char *word;
+	int (*read)(struct reader *r, char *value);
+} words[] = {
+	{"about", read_about}, {"cpu", read_cpu},       {"event", read_event},
+	{"group", read_group}, {"let", read_let},       {"metric", read_metric},
+	{"rare", read_rare},   {"sample", read_sample}, {"slots", read_slots},
+	{"rest", read_rest},
+};
+
 static int read_line(struct reader *r, char *line)
 {
 	char *value;
@@ -157,18 +305,9 @@ static int read_line(struct reader *r, char *line)
 	if (*value)
 		*value++ = '\0';
 	value = trim(value);
-	if (strcmp(line, "about") == 0)
-		return take(r, r->set->about, sizeof r->set->about, value);
-	if (strcmp(line, "cpu") == 0)
-		return take(r, r->set->cpus, sizeof r->set->cpus, value);
-	if (strcmp(line, "event") == 0)
-		return read_event(r, value);
-	if (strcmp(line, "metric") == 0)
-		return read_metric(r, value);
-	if (strcmp(line, "group") == 0) {
-		r->group++;
-		return 0;
-	}
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(line, words[i].word) == 0)
+			return words[i].read(r, value);
 	return read_of_metric(r, line, value);
 }
 
@@ -189,6 +328,10 @@ int event_set_parse(const char *name, const char *text, struct event_set *ret, s
 	free(copy);
 	if (!rc && !ret->nevents)
 		rc = wrong(&r, "it names no event");
+	for (uint32_t i = 0; !rc && i < ret->nmetrics; i++)
+		if (ret->metrics[i].part[0] && !ret->has_slots)
+			rc = wrong(&r,
+				   "it has parts of slots, but does not say how many there were");
 	return rc;
 }
 
@@ -229,9 +372,13 @@ enum value_state event_set_try(const struct event_set *s, struct err *err)
 			core ? core : "not in libpfm4's tables");
 		return VALUE_UNSUPPORTED;
 	}
-	for (uint32_t i = 0; i < s->nevents; i++) {
-		enum value_state state = catalogue_try(s->events[i].name, err);
+	for (uint32_t i = 0, n; i < s->nevents; i += n) {
+		const char *names[SET_EVENTS];
+		enum value_state state;
 
+		for (n = 0; i + n < s->nevents && s->events[i + n].group == s->events[i].group; n++)
+			names[n] = s->events[i + n].name;
+		state = catalogue_try_group(names, n, err);
 		if (state != VALUE_OK)
 			return state;
 	}

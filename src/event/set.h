@@ -11,7 +11,17 @@
  *	next    What to do then.
  *
  * One file a set: its name is the file's without .set. The events of a file are one group, read
- * together, the first of them sampled; `group` begins another group. # begins a comment.
+ * together, the first of them sampled (or the one that `sample` names); `group` begins another
+ * group. # begins a comment.
+ *
+ * Sets that tell where the pipeline's slots go (Top-down) have beside that:
+ *
+ *	let     total = 4 * cycles        (a name for a part of later formulas)
+ *	slots   total                     (how many slots there were)
+ *	part    back-end bound            (the metric before is this share of them, in percent …)
+ *	of      BACK%                     (… and belongs to that metric's part)
+ *	rest    retiring or bad speculation (what the parts leave over, where they tell no more)
+ *	rare    clears                    (counting nothing of these is no sign of trouble)
  */
 #ifndef ALTPTTOP_SET_H
 #define ALTPTTOP_SET_H
@@ -27,10 +37,13 @@
 struct set_event {
 	char alias[32], name[96];
 	uint8_t group; /* counted from 0 */
+	bool sampled;  /* one of each group */
 };
 
 struct set_metric {
 	char name[32], unit[16], meaning[200], next[160];
+	char part[40]; /* of the slots, "" none */
+	int8_t of;     /* place of the metric whose part it divides, -1: of all slots */
 	uint8_t decimals;
 	struct formula formula; /* over the set's events by place */
 	bool has_good, has_bad, high_is_good;
@@ -43,6 +56,11 @@ struct event_set {
 	uint32_t nevents;
 	struct set_metric metrics[METRIC_MAX];
 	uint32_t nmetrics;
+	uint64_t period; /* of the sampled events, 0: by rate */
+	bool has_slots;
+	struct formula slots;
+	char rest[40];
+	uint32_t rare; /* bit by event */
 };
 
 /* @text ends in NUL. -EINVAL with a sentence that names the line. Pure. */

@@ -58,6 +58,7 @@ struct perf_source {
 	struct event_spec events[EVENT_MAX]; /* of the current set */
 	uint32_t nevents;
 	uint16_t leader[EVENT_MAX];     /* place of each one's group leader in events */
+	uint64_t sampled;               /* bit by place: one of each group */
 	bool groups;                    /* some are read together */
 	bool groups_inherit;            /* the kernel can read them for threads born later */
 	uint16_t first_event;           /* index of events[0] in the profile's event list */

@@ -139,7 +139,7 @@ static void announce(struct perf_source *ps, uint32_t i)
 {
 	const struct event_spec *e = &ps->events[i];
 	bool whole = ps->target->all || ps->target->cgroup || ps->target->by_user;
-	bool member = ps->leader[i] != i && !whole;
+	bool member = !(ps->sampled >> i & 1) && !whole;
 	struct event_desc d = {
 		.unit = e->unit,
 		.sampled = !member,
@@ -179,9 +179,12 @@ static int add_event(struct perf_source *ps, const char *name, uint32_t leader, 
 			       "too many events: at most %d at once and %d in one profile",
 			       PLAN_MAX / 2, EVENT_MAX);
 	rc = event_spec_parse(name, &ps->events[ps->nevents], err);
-	if (!rc)
-		ps->leader[ps->nevents++] = (uint16_t)leader;
-	return rc;
+	if (rc)
+		return rc;
+	ps->sampled &= ~((uint64_t)1 << ps->nevents);
+	ps->sampled |= (uint64_t)(leader == ps->nevents) << ps->nevents;
+	ps->leader[ps->nevents++] = (uint16_t)leader;
+	return 0;
 }
 
 /* "a,{b,c},cpu/d=1,e=2/": names between commas, braces around groups. */
@@ -237,6 +240,12 @@ static int add_set(struct perf_source *ps, const char *name, struct err *err)
 		if (!k || sets[i].events[k].group != sets[i].events[k - 1].group)
 			leader = ps->nevents;
 		rc = add_event(ps, sets[i].events[k].name, leader, err);
+		if (rc)
+			break;
+		ps->sampled &= ~((uint64_t)1 << (ps->nevents - 1));
+		ps->sampled |= (uint64_t)sets[i].events[k].sampled << (ps->nevents - 1);
+		if (sets[i].period && sets[i].events[k].sampled)
+			ps->events[ps->nevents - 1].period = sets[i].period;
 	}
 	free(sets);
 	return rc;
@@ -264,6 +273,7 @@ void perf_setup_switch(struct perf_source *ps, const char *events)
 	uint32_t n = ps->nevents;
 	struct event_spec *old = malloc(n * sizeof *old);
 	uint16_t leader[EVENT_MAX];
+	uint64_t sampled = ps->sampled;
 	struct err err = {0}, list = {0};
 
 	if (!old)
@@ -280,6 +290,7 @@ void perf_setup_switch(struct perf_source *ps, const char *events)
 					   strpbrk(events, ",{/:") ? list.msg : err.msg);
 			memcpy(ps->events, old, n * sizeof *old);
 			memcpy(ps->leader, leader, sizeof leader);
+			ps->sampled = sampled;
 			ps->first_event = first;
 			ps->nevents = n;
 			free(old);

@@ -117,7 +117,11 @@ void perf_shift(struct perf_source *ps, bool cpu_wide)
 /* Everything is open: choose the instant. A clock's first tick comes after a whole period. */
 static void meet(struct perf_source *ps, uint64_t now)
 {
-	const struct plan_event *e = &ps->next->plan.e[0];
+	const struct plan *plan = &ps->next->plan;
+	const struct plan_event *e = plan->e;
+
+	while (e + 1 < plan->e + plan->n && !e->attr.sample_period) /* the first that is sampled */
+		e++;
 	uint64_t lead = e->attr.freq ? LEAD_MOST : e->attr.sample_period / 8 * 9;
 
 	ps->shift_ns = now + (lead < LEAD_MOST ? lead : LEAD_MOST);

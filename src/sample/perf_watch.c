@@ -53,13 +53,16 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 	setup.count_exits = !ps->allowed.cpu_wide || ps->rings.n <= 16; /* one record a CPU */
 	*ret_sampling = *ret_side = (struct plan){0};
 	setup.inherit = ps->setup.inherit && !alone;
-	for (uint32_t i = 0, n; !rc && i < ps->nevents; i += n) {
+	for (uint32_t i = 0, n, pick; !rc && i < ps->nevents; i += n) {
 		uint16_t index = (uint16_t)(ps->first_event + i);
 
 		n = 1;
+		pick = 0;
 		while (together && i + n < ps->nevents && ps->leader[i + n] == i)
 			n++;
-		rc = n > 1 ? plan_add_group(ret_sampling, &ps->events[i], n, index, &setup)
+		while (pick + 1 < n && !(ps->sampled >> (i + pick) & 1))
+			pick++;
+		rc = n > 1 ? plan_add_group(ret_sampling, &ps->events[i], n, pick, index, &setup)
 			   : plan_add(ret_sampling, &ps->events[i], index, &setup);
 	}
 	setup.inherit = ps->setup.inherit;

@@ -68,12 +68,18 @@ uint64_t plan_period_ns(const struct plan_setup *setup)
 
 static void attr_period(struct plan_event *e, const struct plan_setup *setup)
 {
-	e->jitter = setup->period ? 0 : e->strands > 1 ? 0.2 : 0.04;
-	if (setup->period || e->spec.clock) {
+	uint64_t own = e->spec.clock ? 0 : e->spec.period;
+
+	e->jitter = setup->period || own ? 0 : e->strands > 1 ? 0.2 : 0.04;
+	if (own && !setup->period) {
+		e->attr.sample_period = own;
+	} else if (setup->period || e->spec.clock) {
 		e->attr.sample_period = plan_period_ns(setup) * e->strands;
 	} else {
 		e->attr.freq = 1;
-		e->attr.sample_freq = setup->rate_hz ? setup->rate_hz : 1;
+		e->attr.sample_freq = e->spec.freq_hz  ? e->spec.freq_hz
+				      : setup->rate_hz ? setup->rate_hz
+						       : 1;
 	}
 }
 
@@ -161,23 +167,39 @@ static int add_member(struct plan *p, const struct event_spec *spec, uint16_t in
 	return 0;
 }
 
-int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint16_t index,
-		   const struct plan_setup *setup)
+/* The event of a group that is sampled, and reads all of it. */
+static int add_sampler(struct plan *p, const struct event_spec *spec, uint16_t index,
+		       uint16_t leader, const struct plan_setup *setup)
 {
-	uint16_t leader = (uint16_t)p->n;
-	int rc = add_one(p, &specs[0], index, 1, setup);
+	struct plan_event *e = &p->e[p->n];
+	int rc = add_one(p, spec, index, 1, setup);
 
 	if (rc)
 		return rc;
-	p->e[leader].attr.sample_type |= PERF_SAMPLE_READ;
-	p->e[leader].attr.read_format = GROUP_READ;
-	p->e[leader].attr.inherit_stat = 0;
-	layout_of(&p->e[leader]);
-	p->e[leader].software = true;
-	for (uint32_t i = 0; i < n; i++)
-		p->e[leader].software &= specs[i].type == PERF_TYPE_SOFTWARE;
-	for (uint32_t i = 1; !rc && i < n; i++)
-		rc = add_member(p, &specs[i], (uint16_t)(index + i), leader, setup);
+	e->leader = leader;
+	e->attr.sample_type |= PERF_SAMPLE_READ;
+	e->attr.read_format = GROUP_READ;
+	e->attr.inherit_stat = 0;
+	layout_of(e);
+	return 0;
+}
+
+int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint32_t pick,
+		   uint16_t index, const struct plan_setup *setup)
+{
+	uint16_t leader = (uint16_t)p->n;
+	bool software = true;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		uint16_t place = (uint16_t)(index + i);
+
+		rc = i == pick ? add_sampler(p, &specs[i], place, leader, setup)
+			       : add_member(p, &specs[i], place, leader, setup);
+		software &= specs[i].type == PERF_TYPE_SOFTWARE;
+	}
+	if (!rc)
+		p->e[leader].software = software;
 	return rc;
 }
 

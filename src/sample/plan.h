@@ -16,7 +16,7 @@
 #include "event/spec.h"
 #include "source.h"
 
-#define PLAN_MAX        32
+#define PLAN_MAX        48
 #define PLAN_STRANDS    4
 #define PLAN_SIDE       UINT16_MAX /* index of an event that only brings side-band records */
 #define PLAN_DUMP_MAX   65528      /* what perf_event_open takes */
@@ -64,11 +64,12 @@ extern const struct record_layout plan_common; /* what every record of every pla
 int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
 	     const struct plan_setup *setup);
 /*
- * A group: the first of @specs is sampled and reads all of them with each sample, so that the
- * difference between two readings of a thread belongs to the later one's stack.
+ * A group, led by the first of @specs: the one at @pick is sampled and reads all of them with each
+ * sample, so that the difference between two readings of a thread belongs to the later one's stack.
+ * (A leader that cannot be sampled: Intel's slots, before the parts that are read with them.)
  */
-int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint16_t index,
-		   const struct plan_setup *setup);
+int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint32_t pick,
+		   uint16_t index, const struct plan_setup *setup);
 /* Does this kernel read groups of inherited events (6.12 or so)? Tried once with software events.
  */
 bool plan_groups_inherit(void);

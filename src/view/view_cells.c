@@ -39,15 +39,42 @@ static const struct column events_columns[] = {
 const struct view view_events = {VIEW_EVENTS, events_columns, COUNT(events_columns),
 				 0,           false,          true};
 
+/* A part by its threshold's colour, a function by what it adds to the part. */
+static void cell_slots(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	static const enum look looks[] = {LOOK_NORMAL, LOOK_GOOD, LOOK_FAIR, LOOK_BAD};
+	const struct metric_value *m = &row->self_metric[0];
+	bool dim = row->flags & (ROW_DIM | ROW_UNRANKED);
+
+	if (row->key.kind != ROW_METRIC) {
+		cell_total(row, env, cell);
+		return;
+	}
+	if (!row->nmetrics || m->state > VALUE_SCALED) {
+		cell_span(cell, LOOK_DIM, m->state == VALUE_NONE ? NUMBER_DASH : "n/a");
+		return;
+	}
+	number_fixed(cell->number[0], m->v, 1);
+	cell_span(cell, dim ? LOOK_DIM : looks[m->grade & 3], cell->number[0]);
+	cell->bar = fmin(row->total, 1);
+}
+
 static const struct column topdown_columns[] = {
-	{COLUMN_TOTAL, "SLOTS%", 5, 6, 6, 250, COLUMN_HAS_BAR | COLUMN_UNSORTED, cell_total,
-	 "share of the pipeline's slots"},
-	COLUMN_CELLS(100),
+	{COLUMN_TOTAL, "SLOTS%", 6, 6, 6, 250, COLUMN_HAS_BAR | COLUMN_UNSORTED, cell_slots,
+	 "share of all the pipeline's slots, coloured by its threshold"},
+	{COLUMN_CELL, "", 6, 6, 6, 100, COLUMN_EACH_CELL | COLUMN_UNSORTED, cell_cell,
+	 "OF IT: a function's share of the part it stands under; OWN: how much of its own slots go "
+	 "there"},
 	{COLUMN_NAME, "WHERE THE SLOTS GO", 20, 36, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED,
-	 cell_tree, "level, and under it the functions that cause it"},
+	 cell_tree, "part, and under it the functions that cause it"},
 };
-const struct view view_topdown = {VIEW_TOPDOWN, topdown_columns, COUNT(topdown_columns), 0, false,
-				  false};
+const struct view view_topdown = {VIEW_TOPDOWN,
+				  topdown_columns,
+				  COUNT(topdown_columns),
+				  QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_FOLD_INLINE |
+					  QUERY_WHOLE_NAMES,
+				  false,
+				  true};
 
 static void cell_kind(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {

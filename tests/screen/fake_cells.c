@@ -55,31 +55,58 @@ void fake_events_of(struct fake *f, struct arena *arena, struct answer *a, struc
 
 void fake_topdown_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
 {
+	static const struct snapshot_column columns[] = {{"OF IT", "%", 1}, {"OWN", "%", 1}};
 	static const struct {
 		int depth;
-		double total;
-		const char *name, *hint;
+		double total, of_it, own;
+		uint8_t state, grade;
+		const char *name, *note, *hint;
 	} levels[] = {
-		{0, 0.21, "retiring", "useful work"},
-		{0, 0.04, "bad speculation", ""},
-		{0, 0.12, "front end bound", ""},
-		{0, 0.63, "back end bound",
-		 "waiting for memory or for execution units: e memory says which"},
-		{1, 0.51, "memory bound", ""},
-		{2, 0.31, "row_search_mvcc", ""},
-		{1, 0.12, "core bound", ""},
+		{0, 0.21, NAN, NAN, VALUE_OK, 2, "retiring", "", "Slots that did useful work."},
+		{0, 0.04, NAN, NAN, VALUE_OK, 1, "bad speculation", "",
+		 "Slots lost to wrong guesses. Choose the set branch."},
+		{0, 0, NAN, NAN, VALUE_NOTHING, 0, "front-end bound",
+		 "n/a: counted nothing at all (stalled-cycles-frontend)",
+		 "Slots that waited for instructions. Choose the set frontend."},
+		{0, 0.63, NAN, NAN, VALUE_OK, 3, "back-end bound", "",
+		 "Slots that waited for data or units. Choose the sets backend and memory."},
+		{1, 0.51, NAN, NAN, VALUE_SCALED, 3, "memory bound",
+		 "scaled: its events were counted 33 % of the time",
+		 "Slots that waited for data. Choose the set memory."},
+		{2, 0.31, 60.8, 82.4, 0, 0, "row_search_mvcc", "", ""},
+		{2, 0.13, 25.5, 71.0, 0, 0, "btr_cur_search_to_nth_level", "", ""},
+		{2, 0.02, 3.9, 55.0, 0, 0, "buf_page_hash_get", "", ""},
+		{1, 0.12, NAN, NAN, VALUE_SCALED, 2, "core bound",
+		 "scaled: its events were counted 33 % of the time",
+		 "Slots that waited for execution units. Shorten chains of dependent operations."},
+		{1, 0.44, 69.8, 88.0, 0, 0, "row_search_mvcc", "", ""},
 	};
 
+	a->columns = columns;
+	snprintf(a->title, sizeof a->title,
+		 "topdown: back-end bound 63.0 %%, mostly memory bound. Choose the set memory.");
 	for (uint32_t i = 0; i < sizeof levels / sizeof *levels; i++) {
 		struct row *r = fake_add(arena, rows, &a->nrows);
+		bool function = !isnan(levels[i].own);
 
-		r->key = (struct row_key){i == 5 ? ROW_FUNCTION : ROW_METRIC, i + 1, 0};
+		r->key = (struct row_key){function ? ROW_FUNCTION : ROW_METRIC, i + 1, 0};
 		r->name = r->full = levels[i].name;
+		r->note = levels[i].note;
 		r->hint = levels[i].hint;
 		r->depth = (uint16_t)levels[i].depth;
-		if (i == 3 || i == 4)
-			r->flags |= ROW_EXPANDABLE | ROW_EXPANDED;
+		if (!function)
+			r->flags |= ROW_EXPANDABLE | (i == 3 || i == 4 ? ROW_EXPANDED : 0);
+		if (i == 7)
+			r->flags |= ROW_DIM | ROW_LOW;
 		fake_share(f, r, 0, levels[i].total, i);
+		cells_of(arena, a, r, 2, (double[]){levels[i].of_it, levels[i].own});
+		if (function)
+			continue;
+		r->nmetrics = 1;
+		r->self_metric[0] = (struct metric_value){.v = r->total * 100,
+							  .state = levels[i].state,
+							  .grade = levels[i].grade,
+							  .running = 1};
 	}
 }
 

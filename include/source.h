@@ -47,6 +47,9 @@ struct source_config {
 	const char *const *events; /* -e as typed, nevents of them; NULL: cpu-clock */
 	uint32_t nevents;
 	const char *event_set; /* -E, NULL none */
+	const char *const
+		*also; /* sampled beside whatever set is in use (triggers), nalso of them */
+	uint32_t nalso;
 	const struct trace_sink
 		*trace;    /* recordings: where spans and instructions go; NULL: nowhere */
 	const char *symfs; /* --symfs DIR */

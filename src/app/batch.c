@@ -165,6 +165,7 @@ int batch_run(struct session *s)
 
 	/* The demo never ends by itself. */
 	bool endless = s->options->demo || (!s->spawn && !s->options->target.file);
+	endless &= !s->options->ntriggers; /* a moment may be hours away */
 	if (!duration && endless)
 		duration = DEFAULT_SECONDS * 1000000000ull;
 	if (duration)
@@ -192,5 +193,7 @@ int batch_run(struct session *s)
 		return 1;
 	}
 	int status = report(s);
+	triggers_settle(s, SNAPSHOT_MS);
+	pass_notices(&w);
 	return status ? status : gone && result ? 1 : 0;
 }

@@ -28,7 +28,7 @@ static bool fits(const struct attempt *a, const struct options *o)
 		return o->target.file && a->ops == &source_file;
 	if (o->sampler != SAMPLER_AUTO && o->sampler != (int)a->serves)
 		return false;
-	if (o->source.nevents || o->source.event_set || o->source.period)
+	if (o->source.nevents || o->source.event_set || o->source.period || o->source.nalso)
 		return a->ops == &source_perf; /* only it counts anything but time */
 	return o->clock == 0 || a->wall;
 }

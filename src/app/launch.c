@@ -28,6 +28,7 @@
 #include "ui/ui.h"
 
 #define SNAPSHOT_MS       10000
+#define SETTLE_MS         5000 /* files that a trigger began to write */
 #define BATCH_INTERVAL_MS 2000 /* nobody looks: often enough to have most names at the end */
 
 void complain(const char *fmt, ...)
@@ -164,8 +165,6 @@ static int make_rooms(struct session *s, struct err *err)
 				   err);
 	if (!s->resolver)
 		return err->no ? -err->no : -ENOMEM;
-	event_sets_load(&s->sets, &s->nsets, bad_set,
-			NULL); /* without them only derived columns lack */
 	s->exports = (struct export_options){
 		.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
 		.sort = o->sort,
@@ -192,6 +191,7 @@ static int make_rooms(struct session *s, struct err *err)
 			.event_set = o->source.event_set,
 			.sets = s->sets,
 			.nsets = s->nsets,
+			.triggers = triggers_setup(s),
 			.save = save_snapshot,
 			.doctor = doctor_report,
 			.doctor_ctx = s,
@@ -231,8 +231,12 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	struct rate_limits limits;
 	struct options *o = s->options;
 
+	event_sets_load(&s->sets, &s->nsets, bad_set,
+			NULL); /* without them only derived columns lack */
 	rate_limits_read(&limits);
 	int rc = rate_apply(o, &limits, ret_warning, size, err);
+	if (!rc)
+		rc = triggers_prepare(s, err);
 	if (!rc)
 		rc = find_user(o, err);
 	if (!rc)
@@ -371,6 +375,7 @@ static int screen_run(struct session *s)
 		return 2;
 	}
 	s->ended_ns = clock_mono_ns();
+	triggers_settle(s, SETTLE_MS);
 	if (!o->output)
 		return 0;
 	const struct snapshot *snapshot = session_snapshot(s, SNAPSHOT_MS, &err);

@@ -8,14 +8,18 @@
 #include "options.h"
 
 static const char *const group_titles[OPTION_GROUPS] = {
-	[OPTIONS_TARGET] = "What to watch",        [OPTIONS_SAMPLING] = "How to sample",
-	[OPTIONS_VIEW] = "What to show",           [OPTIONS_BATCH] = "Batch and files",
-	[OPTIONS_ANALYSIS] = "Analysis of traces", [OPTIONS_OTHER] = "Other",
+	[OPTIONS_TARGET] = "What to watch",
+	[OPTIONS_SAMPLING] = "How to sample",
+	[OPTIONS_VIEW] = "What to show",
+	[OPTIONS_BATCH] = "Batch and files",
+	[OPTIONS_TRIGGERS] = "Waiting for a moment",
+	[OPTIONS_ANALYSIS] = "Analysis of traces",
+	[OPTIONS_OTHER] = "Other",
 };
 
 static bool shown(const struct option_desc *d)
 {
-	return !(d->flags & (OPTION_LATER | OPTION_HIDDEN));
+	return !(d->flags & OPTION_HIDDEN);
 }
 
 static void help_line(FILE *out, const struct option_desc *d)

@@ -10,16 +10,6 @@
 
 #include "options.h"
 
-static int apply(struct options *o, const struct option_desc *d, const char *value, struct err *err)
-{
-	if (d->flags & OPTION_LATER) {
-		char title[40];
-		return err_set(err, ENOTSUP, "%s is not built into this version",
-			       option_title(d, title));
-	}
-	return d->set(o, d, value, err);
-}
-
 struct cursor {
 	int argc, at;
 	char **argv;
@@ -72,7 +62,7 @@ static int parse_long(struct options *o, struct cursor *c, const char *word, str
 	if (!d)
 		return err_set(err, EINVAL, "--%.*s is no option (see --help)", (int)len, word);
 	int rc = take_value(c, d, equal ? equal + 1 : NULL, &value, err);
-	return rc ? rc : apply(o, d, value, err);
+	return rc ? rc : d->set(o, d, value, err);
 }
 
 static int parse_letters(struct options *o, struct cursor *c, const char *word, struct err *err)
@@ -86,7 +76,7 @@ static int parse_letters(struct options *o, struct cursor *c, const char *word, 
 		const char *glued = d->arg && p[1] ? p + 1 : NULL;
 		int rc = take_value(c, d, glued, &value, err);
 		if (!rc)
-			rc = apply(o, d, value, err);
+			rc = d->set(o, d, value, err);
 		if (rc || glued)
 			return rc;
 	}
@@ -133,10 +123,10 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 	if (!(d->flags & OPTION_CONFIG))
 		return err_set(err, EINVAL, "%s may stand on the command line only", name);
 	if (d->arg)
-		return apply(o, d, value, err);
+		return d->set(o, d, value, err);
 	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
 		if (!strcmp(value, yes[i]))
-			return apply(o, d, NULL, err);
+			return d->set(o, d, NULL, err);
 		if (!strcmp(value, no[i]))
 			return 0;
 	}
@@ -217,6 +207,9 @@ int options_check(const struct options *o, struct err *err)
 		return err_set(err, EINVAL, "-F and -c do not go together: give one");
 	if (o->source.nevents && o->source.event_set)
 		return err_set(err, EINVAL, "-e and -E do not go together: give one");
+	if (o->ntriggers && o->target.file)
+		return err_set(err, EINVAL,
+			       "--trigger watches something that runs, not a recording");
 	if (o->source.no_kernel && o->source.no_user)
 		return err_set(err, EINVAL, "-K and -U together leave nothing to show");
 	if (o->clock == 1 && o->sampler == SAMPLER_PERF)

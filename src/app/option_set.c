@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,5 +397,36 @@ OPTION_SETTER(set_sort)
 	}
 	o->sort = COLUMN_DEFAULT;
 	o->sort_event = value;
+	return 0;
+}
+
+/* What it says is parsed once the metrics of the event set are known: launch.c. */
+OPTION_SETTER(set_trigger)
+{
+	if (!*value)
+		return refuse(d, "''", "must not be empty", err);
+	if (o->ntriggers == TRIGGERS_MAX)
+		return refuse(d, value, "there can be 8 at most", err);
+	o->triggers[o->ntriggers++] = value;
+	return 0;
+}
+
+OPTION_SETTER(set_trigger_span)
+{
+	const char *comma = strchr(value, ',');
+	double before, after;
+	char text[32];
+
+	snprintf(text, sizeof text, "%.*s", (int)(comma ? comma - value : 31), value);
+	if (!parse_number(text, &before) || before > 3600 ||
+	    (comma && (!parse_number(comma + 1, &after) || after > 3600)))
+		return refuse(d, value, "must be one or two numbers of seconds, as 10 or 10,2.5",
+			      err);
+	if (!comma)
+		after = before;
+	if (before + after < 0.1)
+		return refuse(d, value, "must be at least 0.1 s together", err);
+	o->trigger_before_ns = (uint64_t)llround(before * 1e9);
+	o->trigger_after_ns = (uint64_t)llround(after * 1e9);
 	return 0;
 }

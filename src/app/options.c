@@ -103,8 +103,13 @@ const struct option_desc option_table[] = {
 	 OPTIONS_ANALYSIS, 0, NULL, AT(analysis.chrometracing), set_text},
 	{"ipc-trending", 0, "FILE", "cache: write where IPC drops along call paths, as CSV",
 	 OPTIONS_ANALYSIS, 0, NULL, AT(analysis.ipc_trending), set_text},
-	{"trigger", 0, "RULE", "save a snapshot when a rule holds, as 'ipc<0.5 for 2s'",
-	 OPTIONS_ANALYSIS, OPTION_LATER, NULL, AT(trigger), set_text},
+	{"trigger", 0, "RULE", "save a snapshot when a rule holds, as 'cpu>150% for 2s'",
+	 OPTIONS_TRIGGERS, 0, NULL, 0, set_trigger},
+	{"trigger-span", 0, "SECONDS[,SECONDS]",
+	 "what it holds: seconds before and after; default 5,5", OPTIONS_TRIGGERS, OPTION_CONFIG,
+	 NULL, 0, set_trigger_span},
+	{"trigger-files", 0, "N", "write at most N of them; default 20", OPTIONS_TRIGGERS,
+	 OPTION_CONFIG, NULL, AT(trigger_files), set_count},
 
 	{"list-events", 0, "GLOB", "list the events that can be sampled here", OPTIONS_OTHER,
 	 OPTION_OPTIONAL, NULL, ACTION_LIST_EVENTS, set_action},
@@ -164,6 +169,8 @@ void options_init(struct options *o)
 	o->source.rate_hz = RATE_DEFAULT_HZ;
 	o->interval_ns = 1000000000;
 	o->percent_limit = -1;
+	o->trigger_before_ns = o->trigger_after_ns = 5000000000;
+	o->trigger_files = 20;
 	arena_init(&o->texts);
 }
 

@@ -22,6 +22,7 @@
 #define RATE_WARN_HZ    4000
 #define RATE_MAX_HZ     10000
 #define RATE_AUTO_HZ    100 /* where rate control starts */
+#define TRIGGERS_MAX    8
 
 enum action {
 	ACTION_WATCH, /* a live target or a recording */
@@ -73,7 +74,10 @@ struct options {
 
 	struct analyser_options analysis;
 	int pattern; /* enum pattern, as --pattern fills it */
-	const char *trigger;
+	const char *triggers[TRIGGERS_MAX];
+	uint32_t ntriggers;
+	uint64_t trigger_before_ns, trigger_after_ns;
+	uint64_t trigger_files; /* at most so many are written */
 
 	/* From the config file only. */
 	const char **keys; /* "action=key", NULL-terminated; NULL none */
@@ -87,6 +91,7 @@ enum option_group {
 	OPTIONS_SAMPLING,
 	OPTIONS_VIEW,
 	OPTIONS_BATCH,
+	OPTIONS_TRIGGERS,
 	OPTIONS_ANALYSIS,
 	OPTIONS_OTHER,
 	OPTION_GROUPS
@@ -95,8 +100,7 @@ enum option_group {
 enum option_flag {
 	OPTION_CONFIG = 1 << 0,   /* may stand in the config file */
 	OPTION_OPTIONAL = 1 << 1, /* its argument may be left out */
-	OPTION_LATER = 1 << 2,    /* understood and refused: what it needs is not built in */
-	OPTION_HIDDEN = 1 << 3,   /* not in --help, the man page and the completions */
+	OPTION_HIDDEN = 1 << 2,   /* not in --help, the man page and the completions */
 };
 
 struct option_desc {
@@ -172,5 +176,7 @@ OPTION_SETTER(set_no_kernel);
 OPTION_SETTER(set_no_user);
 OPTION_SETTER(set_max_stack);
 OPTION_SETTER(set_sort);
+OPTION_SETTER(set_trigger);
+OPTION_SETTER(set_trigger_span);
 
 #endif

@@ -9,6 +9,7 @@
 #include "engine/run.h"
 #include "event/set.h"
 #include "export/export.h"
+#include "insight/rule.h"
 #include "options.h"
 #include "proc/spawn.h"
 #include "symbol/resolver.h"
@@ -30,6 +31,9 @@ struct session {
 	uint64_t started_ns, ended_ns;
 	struct event_set *sets; /* all there are, owned */
 	size_t nsets;
+	struct rule rules[TRIGGERS_MAX];
+	const char *also[TRIGGERS_MAX]; /* events that rules wait for */
+	char trigger_prefix[1024];
 	char title[160], target_text[96], where[64];
 	struct export_options exports;
 };
@@ -55,6 +59,14 @@ void choose_note(const struct choice *c, char *ret_note, size_t size);
 
 /* A sentence on standard error, after "altpttop: ". */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Parse --trigger's rules by the metrics of the event set in use. After the sets are loaded, before
+ * the source is chosen. A usage error: one sentence. */
+int triggers_prepare(struct session *s, struct err *err);
+/* What the engine is told of them. */
+struct trigger_setup triggers_setup(struct session *s);
+/* Files of triggers are still written: wait at most @wait_ms. */
+void triggers_settle(struct session *s, int wait_ms);
 
 /* Nanoseconds until --delay is over, 0: it is, and counting begins there. */
 uint64_t session_warmed_up(struct session *s);

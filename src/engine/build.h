@@ -67,6 +67,8 @@ void build_copy(char *to, size_t size, const char *from);
 /* Make room for at most @n rows (and the rest row). False: no memory. */
 bool build_reserve(struct build *b, uint32_t n);
 void build_want(struct build *b, frame_id frame);
+/* Ask the resolver for the names that the fold lacks, those on screen first (publish.c). */
+void build_ask_names(struct build *b);
 bool build_matches(const struct build *b, const char *text); /* the query's filter; "" matches */
 const struct row_key *build_expanded(const struct build *b, const struct row_key *key);
 
@@ -100,6 +102,9 @@ void candidates_sort(struct candidate *c, uint32_t n, bool reverse);
 void rows_mark_ties(struct row *rows, uint32_t n, bool by_total);
 
 /* status.c */
+/* CPU use of the watched processes, and their CPU time in the window; negative: nobody accounts
+ * for them. */
+double build_account_cpu(const struct build *b, double *ret_cpu_s);
 void build_status(struct build *b, struct answer_status *s);
 
 /* Fills @row as a function row of [unsampled]. */

@@ -36,10 +36,7 @@ static void save(struct engine *e, const struct command *c)
 	memcpy(job.path, c->text, sizeof job.path);
 	job.path[sizeof job.path - 1] = '\0';
 	span_text(window, e->profile.mark_ns != 0, job.span, sizeof job.span);
-	if (!mailbox_post(e->jobs, &job)) {
-		snapshot_unref(job.snapshot);
-		engine_tell(e, NOTICE_ERROR, "still busy with the files before: not saved");
-	}
+	jobs_save(e, &job);
 }
 
 static void mark(struct engine *e, const struct command *c)

@@ -16,6 +16,7 @@
 #include "engine/output.h"
 #include "engine/run.h"
 #include "engine/shared.h"
+#include "engine/trigger.h"
 #include "profile/fold.h"
 #include "profile/profile.h"
 
@@ -46,9 +47,10 @@ struct job {
 	enum { JOB_SAVE, JOB_DOCTOR, JOB_END } kind;
 	const struct snapshot *snapshot; /* the job's own reference */
 	char path[1024];
-	char span[64]; /* what is saved, in words */
+	char span[320]; /* what is saved, in words */
 	enum snapshot_format format;
 	bool replace;
+	bool trigger; /* nobody is asked whether to replace */
 };
 
 enum { THREAD_SOURCE, THREAD_ENGINE, THREAD_JOBS, THREADS };
@@ -93,6 +95,7 @@ struct engine {
 	struct text_box doctor;
 	int wake_fd, ui_fd;
 	atomic_bool stopping;
+	atomic_uint saving; /* files that are still to be written */
 
 	/* Source thread. */
 	struct intake *intake;
@@ -122,6 +125,7 @@ struct engine {
 	struct topdown_fit *fits;   /* by set, NULL: not tried yet */
 	char say[SAY_BYTES];
 	bool no_kernel, no_user;
+	struct triggers triggers;
 	struct output output;
 	/* Folds keep their memory from answer to answer. */
 	struct flat flat;
@@ -146,6 +150,8 @@ bool engine_drain(struct engine *e, uint64_t budget_ns); /* true: more waits */
 void engine_obey(struct engine *e);
 
 /* jobs.c */
+/* Takes the snapshot's reference. False: too many wait; nothing is done then. */
+bool jobs_save(struct engine *e, const struct job *job);
 void *jobs_main(void *arg);
 
 /* freeze.c */

@@ -53,6 +53,7 @@ static void learn_events(struct engine *e)
 		e->profile.scope = scope_of(e->shared.events[clock_of_newest].name);
 	e->known_events = announced;
 	e->dirty = true;
+	triggers_learn(e);
 }
 
 static void learn_losses(struct engine *e)
@@ -69,6 +70,7 @@ static void take_sample(struct engine *e, const struct sample *s)
 {
 	if (s->event < EVENT_MAX && !(e->known_events >> s->event & 1))
 		learn_events(e);
+	triggers_sample(e, s->event, s->time_ns);
 	profile_add(&e->profile, s, sample_values(s), sample_frames(s));
 }
 

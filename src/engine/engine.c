@@ -69,6 +69,8 @@ static int make_parts(struct engine *e)
 				       .live = e->setup.live,
 				       .stitch = !e->setup.keep_stitching_off,
 				       .max_frames = e->setup.max_frames};
+	if (triggers_init(e))
+		return -ENOMEM;
 	e->counts = calloc(EVENT_MAX, sizeof *e->counts);
 	e->intake = intake_new(&config);
 	if (!e->counts || !e->intake || output_init(&e->output))
@@ -129,6 +131,7 @@ void engine_free(struct engine *e)
 	fold_rows_fini(&e->rows);
 	fold_edges_fini(&e->edges);
 	output_fini(&e->output);
+	triggers_fini(e);
 	free(e->counts);
 	free(e->fits);
 	free(e->doctor.text);
@@ -219,6 +222,11 @@ bool engine_join(struct engine *e, int timeout_ms)
 		all &= !e->running[i];
 	}
 	return all;
+}
+
+uint32_t engine_saving(const struct engine *e)
+{
+	return atomic_load(&e->saving);
 }
 
 bool engine_finished(const struct engine *e)

@@ -68,6 +68,7 @@ void engine_serve_waits(struct engine *e)
 	struct snap_wait *w;
 	while (mailbox_take(e->waits, &w)) {
 		catch_up(e);
+		triggers_flush(e); /* who waits for a snapshot is about to leave */
 		const struct snapshot *s = engine_freeze(e, w->window_ns, w->until_ns);
 		pthread_mutex_lock(&w->lock);
 		w->snapshot = s;

@@ -11,6 +11,17 @@
 
 #include "engine/core.h"
 
+bool jobs_save(struct engine *e, const struct job *job)
+{
+	atomic_fetch_add(&e->saving, 1);
+	if (mailbox_post(e->jobs, job))
+		return true;
+	atomic_fetch_sub(&e->saving, 1);
+	snapshot_unref(job->snapshot);
+	engine_tell(e, NOTICE_ERROR, "still busy with the files before: not saved");
+	return false;
+}
+
 static void save(struct engine *e, const struct job *job)
 {
 	struct err err = {0};
@@ -19,11 +30,12 @@ static void save(struct engine *e, const struct job *job)
 		rc = e->setup.save(job->snapshot, job->path, job->format, job->replace, &err);
 	if (rc == 0)
 		engine_tell(e, NOTICE_SAVED, "%s: %s", job->path, job->span);
-	else if (rc == -EEXIST)
+	else if (rc == -EEXIST && !job->trigger)
 		engine_tell(e, NOTICE_EXISTS, "%s", job->path);
 	else
 		engine_tell(e, NOTICE_ERROR, "%s", err.msg[0] ? err.msg : "it could not be saved");
 	snapshot_unref(job->snapshot);
+	atomic_fetch_sub(&e->saving, 1);
 }
 
 static void doctor(struct engine *e, const struct job *job)

@@ -91,6 +91,7 @@ static void take_end(struct engine *e)
 	e->said_finished = true;
 	e->ended_ns = clock_mono_ns();
 	e->dirty = true;
+	triggers_flush(e);
 	if (e->result < 0)
 		engine_tell(e, NOTICE_ERROR, "%s", e->result_err.msg);
 	engine_tell(e, NOTICE_FINISHED, "%s",
@@ -153,7 +154,9 @@ static void answer_if_due(struct engine *e)
 static void wait_for_more(struct engine *e, bool armed)
 {
 	uint64_t now = clock_mono_ns();
-	uint64_t until = due_ns(e, now);
+	uint64_t until = due_ns(e, now), look = triggers_due_ns(e);
+	if (until > look)
+		until = look;
 	if (until > now + IDLE_NS)
 		until = now + IDLE_NS;
 	if (!armed && until > e->rest_until_ns)
@@ -196,6 +199,7 @@ void *engine_main(void *arg)
 		}
 		take_end(e);
 		engine_serve_waits(e);
+		triggers_look(e, clock_mono_ns());
 		answer_if_due(e);
 		if (more)
 			continue;

@@ -33,7 +33,7 @@ const struct view_builder view_builders[VIEW_KINDS] = {
 };
 
 /* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */
-static void ask_resolver(struct build *b)
+void build_ask_names(struct build *b)
 {
 	struct engine *e = b->e;
 	frame_id wanted[256];
@@ -98,7 +98,7 @@ void engine_publish(struct engine *e, uint64_t now_ns)
 	if (!b.failed) {
 		build_status(&b, &b.a->status);
 		say_why_empty(&b);
-		ask_resolver(&b);
+		build_ask_names(&b);
 	}
 	b.a->fold_ns = clock_thread_cpu_ns() - cpu;
 	free(b.task_mask);

@@ -9,6 +9,17 @@
 
 struct event_set;
 struct resolver;
+struct rule;
+
+/* What --trigger waits for, and where what it saves goes. */
+struct trigger_setup {
+	const struct rule *rules; /* they outlive the engine */
+	uint32_t nrules;
+	uint64_t before_ns, after_ns; /* what is saved around the moment */
+	uint32_t files;               /* at most so many are written */
+	const char *prefix, *suffix;  /* PREFIX-20260131-235959-1SUFFIX */
+	enum snapshot_format format;
+};
 
 struct engine_setup {
 	struct tables *tables;
@@ -34,6 +45,7 @@ struct engine_setup {
 	/* Write a snapshot to a file; runs on the jobs thread. -EEXIST: there and !replace. */
 	int (*save)(const struct snapshot *s, const char *path, enum snapshot_format format,
 		    bool replace, struct err *err);
+	struct trigger_setup triggers;
 	/* Text of the doctor screen, malloc'ed, made on the jobs thread; NULL none. */
 	char *(*doctor)(void *ctx);
 	void *doctor_ctx;
@@ -47,8 +59,10 @@ int engine_start(struct engine *e, const struct source_ops *ops, struct source *
 		 struct err *err);
 void engine_stop(
 	struct engine *e); /* ask source, engine and jobs threads to end; returns at once */
-bool engine_join(struct engine *e, int timeout_ms);             /* false: something is still busy */
-void engine_free(struct engine *e);                             /* after a successful join */
+bool engine_join(struct engine *e, int timeout_ms); /* false: something is still busy */
+void engine_free(struct engine *e);                 /* after a successful join */
+/* Files that are still to be written. Any thread. */
+uint32_t engine_saving(const struct engine *e);
 bool engine_finished(const struct engine *e);                   /* the source ended by itself */
 int engine_result(const struct engine *e, struct err *ret_err); /* what source->run returned */
 

@@ -46,8 +46,7 @@ static void look_at_ourselves(struct engine *e)
 	e->own_rss = read_rss();
 }
 
-/* CPU use of the watched processes; negative: nobody accounts for them. */
-static double account_cpu(const struct build *b, double *ret_cpu_s)
+double build_account_cpu(const struct build *b, double *ret_cpu_s)
 {
 	struct usages u = {0};
 	double sum = 0, seconds = 0;
@@ -85,7 +84,7 @@ static double delivered_hz(const struct build *b, double busy_s, uint64_t sample
 static void fill_use(struct build *b, struct answer_status *s, const struct tally *t)
 {
 	double covered = (double)b->window.covered_ns / 1e9, cpu_s;
-	s->cpu = b->e->setup.partial ? -1 : account_cpu(b, &cpu_s);
+	s->cpu = b->e->setup.partial ? -1 : build_account_cpu(b, &cpu_s);
 	bool clock = b->event < EVENT_MAX && b->e->profile.events_on_cpu >> b->event & 1;
 	if (s->cpu < 0 && clock && covered > 0)
 		s->cpu = (double)t->cpu_ns / 1e9 / covered;

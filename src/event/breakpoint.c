@@ -52,6 +52,7 @@ int event_breakpoint(const char *text, size_t len, struct event_spec *spec, stru
 	if (!length)
 		length = spec->bp_type == HW_BREAKPOINT_X ? sizeof(long) : HW_BREAKPOINT_LEN_4;
 	spec->config2 = length;
+	spec->period = 1; /* each access is a sample */
 	return 1;
 bad:
 	return err_set(err, EINVAL,

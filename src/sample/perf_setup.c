@@ -140,6 +140,7 @@ static void announce(struct perf_source *ps, uint32_t i)
 	const struct event_spec *e = &ps->events[i];
 	bool whole = ps->target->all || ps->target->cgroup || ps->target->by_user;
 	bool member = !(ps->sampled >> i & 1) && !whole;
+	bool access = e->type == PERF_TYPE_BREAKPOINT;
 	struct event_desc d = {
 		.unit = e->unit,
 		.sampled = !member,
@@ -148,10 +149,10 @@ static void announce(struct perf_source *ps, uint32_t i)
 		.set = ps->set,
 		.period = ps->setup.period ? ps->setup.period
 			  : e->clock       ? plan_period_ns(&ps->setup)
-					   : 0,
-		.freq_hz = ps->setup.period ? 0 : ps->setup.rate_hz,
+					   : e->period,
+		.freq_hz = ps->setup.period || (e->period && !e->clock) ? 0 : ps->setup.rate_hz,
 	};
-	bool user_only = !ps->allowed.kernel && !e->exclude_kernel;
+	bool user_only = !ps->allowed.kernel && !e->exclude_kernel && !access;
 
 	snprintf(d.name, sizeof d.name, "%.80s%s", e->name,
 		 !user_only             ? ""
@@ -192,14 +193,14 @@ static int add_list(struct perf_source *ps, const char *list, struct err *err)
 {
 	uint32_t leader = UINT32_MAX;
 	bool slashes = false;
-	char name[128];
+	char name[128] = "";
 	size_t len = 0;
 
 	for (const char *s = list;; s++) {
-		bool plain = !slashes || !*s;
+		bool plain = !slashes || !*s, address = len >= 4 && !memcmp(name, "mem:", 4);
 		int rc;
 
-		slashes ^= *s == '/';
+		slashes ^= *s == '/' && !address; /* mem:0x10/4 has one alone */
 		if (plain && *s == '{' && !len && leader == UINT32_MAX) {
 			leader = ps->nevents;
 			continue;
@@ -251,6 +252,16 @@ static int add_set(struct perf_source *ps, const char *name, struct err *err)
 	return rc;
 }
 
+/* What is sampled beside any set. */
+static int add_also(struct perf_source *ps, struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < ps->config->nalso; i++)
+		rc = add_list(ps, ps->config->also[i], err);
+	return rc;
+}
+
 int perf_setup_events(struct perf_source *ps, struct err *err)
 {
 	const struct source_config *c = ps->config;
@@ -262,6 +273,8 @@ int perf_setup_events(struct perf_source *ps, struct err *err)
 		rc = add_list(ps, c->events[i], err);
 	if (!rc && !ps->nevents)
 		rc = add_list(ps, "cpu-clock", err);
+	if (!rc)
+		rc = add_also(ps, err);
 	if (!rc)
 		announce_all(ps);
 	return rc;
@@ -298,6 +311,8 @@ void perf_setup_switch(struct perf_source *ps, const char *events)
 		}
 	}
 	free(old);
+	if (add_also(ps, &err))
+		ps->sink->ops->say(ps->sink->ctx, err.msg);
 	ps->set++;
 	announce_all(ps);
 }

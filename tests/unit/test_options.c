@@ -253,7 +253,7 @@ static void test_texts_agree(void **state)
 
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_desc *d = &option_table[i];
-		bool shown = !(d->flags & (OPTION_LATER | OPTION_HIDDEN));
+		bool shown = !(d->flags & OPTION_HIDDEN);
 		char in_help[48], in_bash[48], in_zsh[48], in_man[48];
 		if (d->name) {
 			snprintf(in_help, sizeof in_help, "--%s ", d->name);

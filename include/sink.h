@@ -32,6 +32,17 @@ struct raw_task {
 	bool exec;        /* comm: by execve, so the maps are forgotten */
 };
 
+/* Where a recording was made, as far as it says; what is not known is NULL or 0. */
+struct raw_origin {
+	const char *host, *release, *machine;
+	bool same_boot; /* by this machine since it was started: its kernel and its /tmp are those
+			   here */
+	uint64_t kernel_text;      /* run-time address of kernel_symbol */
+	const char *kernel_symbol; /* "_text" or "_stext" */
+	const uint8_t *kernel_build_id;
+	uint8_t kernel_build_id_size;
+};
+
 struct analysis; /* trace.h */
 
 enum loss_kind {
@@ -86,6 +97,8 @@ struct sink_ops {
 	/* Progress of a recording: bytes done of bytes in all (0 unknown). False asks the source to
 	 * stop. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t all);
+	/* Recordings: where it was made; again whenever more of it becomes known. */
+	void (*origin)(void *ctx, const struct raw_origin *o);
 	/* A trace analysis is ready, or a newer version of it: takes the caller's reference. */
 	void (*analysis)(void *ctx, struct analysis *a);
 	/* A sentence for the person: something is missing or was done differently. Kept, shown

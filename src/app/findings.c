@@ -113,6 +113,9 @@ void verdicts_write(struct session *s, const struct export_out *out)
 		strbuf_printf(&b, "  \xe2\x80\xa6 %u more\n", a->nrows - VERDICTS);
 	if (a && a->title[0])
 		strbuf_printf(&b, "%s%s\n\n", a->nrows ? "\n" : "", a->title);
+	if (a && a->status.no_symbol_advice[0])
+		strbuf_printf(&b, "%.1f %% of the time is in code without a name: %s\n\n",
+			      100 * a->status.no_symbol_share, a->status.no_symbol_advice);
 	if (b.len)
 		export_flush(out, &b, &err);
 	strbuf_fini(&b);

@@ -55,6 +55,7 @@ int record_attr_parse(const void *bytes, size_t len, bool swap, struct record_at
 	cursor_u32(&c); /* aux_watermark */
 	a.max_stack = cursor_u16(&c);
 	a.layout.sample_id_all = a.flags & ATTR_SAMPLE_ID_ALL;
+	a.layout.build_id = a.flags >> 34 & 1;
 	a.layout.swap = swap;
 	*ret_attr = a;
 	return 0;

@@ -128,6 +128,7 @@ struct record_layout {
 	uint64_t branch_type;
 	uint64_t regs_user, regs_intr; /* register masks */
 	bool sample_id_all;
+	bool build_id; /* mappings were asked to tell it */
 	bool swap;
 };
 

@@ -19,9 +19,22 @@ static const char *cursor_text(struct cursor *c)
 	return text;
 }
 
+/*
+ * Build id or device and inode? While another profiler on the machine asks for build ids, the
+ * kernel can set the bit in records of those who did not. A build id has its size, three zero
+ * bytes, and then itself; without having been asked for, a short one is a disk of that major
+ * number.
+ */
+#define BUILD_ID_LEAST 16
+static bool holds_build_id(const struct record_layout *l, const struct record_side *r,
+			   const uint8_t *id)
+{
+	return r->header.misc & MISC_MMAP_BUILD_ID && id[0] >= (l->build_id ? 1 : BUILD_ID_LEAST) &&
+	       id[0] <= 20 && !id[1] && !id[2] && !id[3];
+}
+
 static void side_mmap(struct cursor *c, const struct record_layout *l, struct record_side *r)
 {
-	(void)l;
 	r->mmap.pid = (pid_t)cursor_u32(c);
 	r->mmap.tid = (pid_t)cursor_u32(c);
 	r->mmap.addr = cursor_u64(c);
@@ -31,11 +44,9 @@ static void side_mmap(struct cursor *c, const struct record_layout *l, struct re
 		uint8_t *id = cursor_take(c, 24);
 		struct cursor who = {.at = id, .end = id ? id + 24 : NULL, .swap = c->swap};
 
-		if (id && r->header.misc & MISC_MMAP_BUILD_ID) {
+		if (id && holds_build_id(l, r, id)) {
 			r->mmap.build_id_size = id[0];
 			r->mmap.build_id = id + 4;
-			if (id[0] > 20)
-				c->bad = true;
 		} else if (id) {
 			r->mmap.major = cursor_u32(&who);
 			r->mmap.minor = cursor_u32(&who);

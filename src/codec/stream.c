@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "codec/unwrap.h"
 
 #define BUFFER_BYTES (2u * STREAM_PEEK_MAX)
@@ -29,7 +30,7 @@ struct stream {
 	bool regular;
 	const uint8_t *memory;
 	size_t memory_len;
-	uint64_t done, size, offset;
+	uint64_t done, size, offset, written_ns;
 	uint8_t *buf;
 	size_t pos, end;
 	bool ended, memory_source;
@@ -229,6 +230,9 @@ int stream_open(const char *path, struct stream **ret_stream, struct err *err)
 	off_t at = lseek(fd, 0, SEEK_CUR);
 	s->regular = S_ISREG(st.st_mode) && at == 0;
 	s->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	if (S_ISREG(st.st_mode))
+		s->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ull +
+				(uint64_t)st.st_mtim.tv_nsec;
 	return prepare(s, ret_stream, err);
 }
 
@@ -294,6 +298,11 @@ uint64_t stream_done(const struct stream *s)
 uint64_t stream_size(const struct stream *s)
 {
 	return s->size;
+}
+
+uint64_t stream_written_ns(const struct stream *s)
+{
+	return s->written_ns ? s->written_ns : clock_real_ns();
 }
 
 const char *stream_wrapper(const struct stream *s)

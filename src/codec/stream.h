@@ -48,6 +48,8 @@ void stream_utf8(
 uint64_t stream_offset(const struct stream *s); /* unpacked bytes consumed */
 uint64_t stream_done(const struct stream *s);   /* bytes of the file consumed, before unpacking */
 uint64_t stream_size(const struct stream *s);   /* size of the file, 0 unknown (a pipe) */
+/* CLOCK_REALTIME when it was written: a file's time; a pipe's bytes are from now. */
+uint64_t stream_written_ns(const struct stream *s);
 const char *stream_wrapper(const struct stream *s); /* "gzip", "zstd", "xz", "" */
 const char *stream_damage(const struct stream *s);  /* sentence, or NULL */
 

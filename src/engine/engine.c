@@ -65,6 +65,7 @@ static int make_parts(struct engine *e)
 				       .shared = &e->shared,
 				       .ring = e->ring,
 				       .says = e->says,
+				       .resolver = e->setup.resolver,
 				       .symfs = e->setup.symfs,
 				       .live = e->setup.live,
 				       .stitch = !e->setup.keep_stitching_off,

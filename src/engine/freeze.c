@@ -17,7 +17,10 @@ static void describe(const struct engine *e, struct snapshot *s)
 {
 	struct utsname u;
 	snprintf(s->title, sizeof s->title, "%s", e->setup.title ? e->setup.title : "altpttop");
-	if (!uname(&u))
+	if (!e->setup.live) /* a recording's machine is not ours */
+		snprintf(s->host, sizeof s->host, "%s",
+			 tables_text(e->tables, atomic_load(&e->shared.origin)));
+	else if (!uname(&u))
 		snprintf(s->host, sizeof s->host, "%.20s %.40s %.40s %.20s", u.sysname, u.nodename,
 			 u.release, u.machine);
 	const struct source_status *status = e->source ? e->ops->status(e->source) : NULL;

@@ -8,11 +8,13 @@
  */
 #include "engine/intake.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/record.h"
 #include "proc/space.h"
+#include "symbol/resolver.h"
 #include "unwind/unwind.h"
 
 #define FRAMES_DEFAULT  1024
@@ -29,6 +31,7 @@ struct intake {
 	struct shared *shared;
 	struct spsc *ring;
 	struct mailbox *says;
+	struct resolver *resolver;
 	struct unwinder *unwinder;
 	struct lives lives;
 	bool live;
@@ -292,11 +295,31 @@ static void take_analysis(void *ctx, struct analysis *a)
 	shared_put_analysis(in->shared, a);
 }
 
-/* Kernel symbols are looked up by the resolver in /proc/kallsyms, which lists BPF programs too. */
+/*
+ * A live kernel's symbols are looked up by the resolver in /proc/kallsyms, which lists BPF programs
+ * too. A recording's programs are known by its records alone.
+ */
 static void take_ksymbol(void *ctx, uint64_t time_ns, uint64_t addr, uint32_t size,
 			 const char *name, bool unregister)
 {
-	(void)ctx, (void)time_ns, (void)addr, (void)size, (void)name, (void)unregister;
+	struct intake *in = ctx;
+	(void)time_ns;
+	if (!in->live && in->resolver && !unregister)
+		resolver_ksymbol(in->resolver, addr, size, name);
+}
+
+static void take_origin(void *ctx, const struct raw_origin *o)
+{
+	struct intake *in = ctx;
+	char text[256];
+	if (o->host || o->release) {
+		snprintf(text, sizeof text, "%s%s%s %.90s %.30s", o->host ? "Linux " : "",
+			 o->host ? o->host : "", o->host ? "" : "Linux",
+			 o->release ? o->release : "", o->machine ? o->machine : "");
+		atomic_store(&in->shared->origin, tables_str(in->tables, text));
+	}
+	if (in->resolver)
+		resolver_origin(in->resolver, o);
 }
 
 static const struct sink_ops ops = {
@@ -312,6 +335,7 @@ static const struct sink_ops ops = {
 	.count = take_count,
 	.progress = take_progress,
 	.say = take_say,
+	.origin = take_origin,
 	.analysis = take_analysis,
 };
 
@@ -326,6 +350,7 @@ struct intake *intake_new(const struct intake_config *config)
 	in->ring = config->ring;
 	in->says = config->says;
 	in->live = config->live;
+	in->resolver = config->resolver;
 	uint32_t user = config->max_frames ? config->max_frames : FRAMES_DEFAULT;
 	in->max_frames = (user < FRAMES_DEFAULT ? user : FRAMES_DEFAULT) + KERNEL_FRAMES;
 	in->frames = malloc(in->max_frames * sizeof *in->frames);

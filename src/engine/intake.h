@@ -18,7 +18,8 @@ struct intake_config {
 	struct tables *tables;
 	struct shared *shared;
 	struct spsc *ring;
-	struct mailbox *says; /* of SAY_BYTES each */
+	struct mailbox *says;      /* of SAY_BYTES each */
+	struct resolver *resolver; /* told where a recording was made; may be NULL */
 	const char *symfs;
 	bool live;
 	bool stitch;

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "import/importer.h"
 #include "import/perffile.h"
+#include "import/perforigin.h"
 #include "import/recordorder.h"
 
 #define ORDER_BYTES       (128ull << 20)
@@ -41,6 +42,7 @@ struct perfdata {
 	uint64_t scratch[SCRATCH_WORDS];
 	uint64_t lbr[LBR_MAX];
 	_Alignas(8) uint8_t record[RECORD_MAX];
+	struct perforigin origin;
 	bool aux_said, unpacking;
 	struct err *err;
 };
@@ -232,6 +234,7 @@ static int deliver_sample(struct perfdata *p, void *record)
 		raw.user = p->lbr;
 		raw.user_is_lbr = true;
 	}
+	perforigin_sample(&p->origin, raw.time_ns);
 	sink->ops->sample(sink->ctx, &raw);
 	atomic_fetch_add_explicit(&p->im->status->samples, 1, memory_order_relaxed);
 	return 0;
@@ -265,6 +268,7 @@ static void deliver_mmap(struct perfdata *p, const struct record_side *r)
 			m.build_id_size = b->id_size;
 		}
 	}
+	perforigin_mmap(&p->origin, &m);
 	p->im->sink->ops->mmap(p->im->sink->ctx, &m);
 }
 
@@ -458,17 +462,6 @@ static int read_records(struct perfdata *p)
 	return rc;
 }
 
-static void say_origin(struct perfdata *p)
-{
-	const struct perffile *f = &p->file;
-	char text[512];
-	if (!f->host[0] && !f->command[0])
-		return;
-	snprintf(text, sizeof text, "recorded on %s %s %s: %.120s", f->host, f->release,
-		 f->arch_name, f->command);
-	p->im->sink->ops->say(p->im->sink->ctx, text);
-}
-
 static int perfdata_run(struct import *im, struct err *err)
 {
 	struct perfdata *p = calloc(1, sizeof *p);
@@ -480,11 +473,14 @@ static int perfdata_run(struct import *im, struct err *err)
 	p->order = recordorder_new(ORDER_BYTES, deliver, p);
 	int rc = p->order ? perffile_open(&p->file, im->in, err) : -ENOMEM;
 	if (!rc) {
+		p->origin = (struct perforigin){.im = im, .file = &p->file};
 		if (!p->file.pipe)
-			say_origin(p);
+			perforigin_tell(&p->origin);
 		rc = read_records(p);
 		int rest = recordorder_finish(p->order);
 		rc = rc ? rc : rest;
+		if (p->file.pipe) /* build ids come last */
+			perforigin_tell(&p->origin);
 		if (recordorder_late(p->order))
 			im->sink->ops->loss(im->sink->ctx, LOSS_ORDER, recordorder_late(p->order));
 	}

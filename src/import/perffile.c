@@ -261,13 +261,23 @@ static void add_build_id(struct perffile *f, const uint8_t *record, size_t n, ui
 
 static void feature_build_ids(struct perffile *f, const uint8_t *data, size_t n)
 {
-	for (size_t at = 0; at < n;) {
+	_Alignas(8) uint8_t head[8]; /* the entries lie at any multiple of 4 */
+	for (size_t at = 0; n - at >= sizeof head;) {
 		struct record_header h;
-		if (record_header_parse(data + at, n - at, f->swap, &h))
+		memcpy(head, data + at, sizeof head);
+		if (record_header_parse(head, n - at, f->swap, &h))
 			return;
 		add_build_id(f, data + at, h.size, h.misc);
 		at += h.size;
 	}
+}
+
+static void feature_times(struct perffile *f, const uint8_t *data, size_t n)
+{
+	if (n < 16)
+		return;
+	f->first_ns = perffile_u64(f, data);
+	f->last_ns = perffile_u64(f, data + 8);
 }
 
 static const struct {
@@ -275,7 +285,7 @@ static const struct {
 	void (*read)(struct perffile *f, const uint8_t *data, size_t n);
 } features[] = {
 	{2, feature_build_ids}, {3, feature_host},     {4, feature_release}, {6, feature_arch},
-	{8, feature_cpu},       {11, feature_command}, {12, feature_events},
+	{8, feature_cpu},       {11, feature_command}, {12, feature_events}, {21, feature_times},
 };
 
 static void read_feature(struct perffile *f, unsigned bit, const uint8_t *data, size_t n)

@@ -56,6 +56,7 @@ struct perffile {
 		VEC(struct perffile_build_id)
 	} build_ids;
 	char host[64], release[96], arch_name[32], command[256], cpu[128];
+	uint64_t first_ns, last_ns; /* times of the first and last sample, 0 unknown */
 	enum arch arch;
 	uint8_t *window; /* file mode: read ahead */
 	uint64_t window_at;

@@ -129,7 +129,7 @@ static bool way_symfs(struct attempt *a)
 	if (!symfs || !*symfs)
 		return false;
 	struct attempt file = *a; /* a copy elsewhere has another inode */
-	struct module_access recorded = {symfs, false};
+	struct module_access recorded = {.symfs = symfs};
 	file.access = &recorded;
 	snprintf(path, sizeof path, "%s/%s", symfs, a->path);
 	bool got = accept_fd(&file, open(path, OPEN_FLAGS), false);

@@ -20,6 +20,7 @@
 struct module_access {
 	const char *symfs; /* --symfs DIR, NULL */
 	bool live;         /* /proc/PID files may be opened */
+	bool same_boot;    /* a recording that this machine made since it was started */
 };
 
 /* The file itself, for libelf or libdw: a descriptor (close it), and where in it the ELF file

@@ -141,7 +141,8 @@ static int open_map(const struct jitmap *j)
 			 (int)inner_pid(j->pid));
 		fd = try(j, path);
 	}
-	if (fd < 0) {
+	/* A recording of another machine or boot has nothing to do with our /tmp. */
+	if (fd < 0 && (j->access->live || j->access->same_boot)) {
 		snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)j->pid);
 		fd = try(j, path);
 	}

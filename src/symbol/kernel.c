@@ -24,6 +24,9 @@
 #define AGAIN_MAX_NS 64000000000ull
 #define PIECE        65536
 
+#define ANCHORS 2
+static const char *const anchors[ANCHORS] = {"_text", "_stext"};
+
 struct entry {
 	uint64_t addr;
 	uint32_t name;
@@ -42,6 +45,7 @@ struct kernel {
 	struct {
 		VEC(uint32_t) /* offsets in text */
 	} modules;
+	uint64_t anchors[ANCHORS]; /* their addresses: a better symbol may take their place */
 	bool loaded;
 	uint64_t loaded_ns, again_ns;
 	char reason[256];
@@ -130,6 +134,10 @@ static void take_line(struct kernel *k, const char *line, const char *end)
 	name = rest + 3;
 	for (p = name; p < end && *p != '\t' && *p != ' '; p++)
 		;
+	for (int i = 0; i < ANCHORS; i++)
+		if ((size_t)(p - name) == strlen(anchors[i]) &&
+		    !memcmp(name, anchors[i], (size_t)(p - name)))
+			k->anchors[i] = e.addr;
 	if (p == name || name[0] == '$' || !strncmp(name, ".L", 2))
 		return;
 	while (underscores < 15 && name + underscores < p && name[underscores] == '_')
@@ -285,6 +293,9 @@ uint64_t kernel_address(struct kernel *k, const char *name)
 {
 	if (!k->loaded)
 		load(k);
+	for (int i = 0; i < ANCHORS; i++)
+		if (!strcmp(name, anchors[i]) && k->anchors[i])
+			return k->anchors[i];
 	for (size_t i = 0; i < k->entries.len; i++)
 		if (!strcmp(k->text.data + k->entries.data[i].name, name))
 			return k->entries.data[i].addr;

@@ -81,6 +81,8 @@ static func_id line_func(struct naming *n, module_id module, const struct found 
 	const char *raw = found_str(found, l->raw);
 	func_id id;
 
+	if (tables_module_get(n->tables, module)->kind == MODULE_KERNEL)
+		f.flags |= FUNC_KERNEL;
 	if (l->no_symbol || !raw[0]) {
 		const struct module *m = tables_module_get(n->tables, module);
 

@@ -31,6 +31,7 @@ int resolve_init(struct resolve *r, struct tables *tables, const struct resolver
 	found_init(&r->found);
 	pthread_mutex_init(&r->status_lock, NULL);
 	r->kernel = kernel_new(NULL);
+	reckernel_init(&r->recorded, tables, &r->env);
 	r->errands = errands_new();
 	return r->kernel && r->errands ? 0 : -ENOMEM;
 }
@@ -49,6 +50,7 @@ void resolve_fini(struct resolve *r)
 		free(r->status.data[i].fetched);
 	vec_fini(&r->status);
 	kernel_free(r->kernel);
+	reckernel_fini(&r->recorded);
 	found_fini(&r->found);
 	naming_fini(&r->naming);
 	pthread_mutex_destroy(&r->status_lock);
@@ -151,31 +153,82 @@ static module_id kernel_module(struct resolve *r, const char *name)
 	return tables_module(r->tables, &m);
 }
 
-static bool name_kernel(struct resolve *r, frame_id frame, const struct frame *f)
+static void publish_kernel(struct resolve *r, frame_id frame, const struct frame *f,
+			   const struct kernel_symbol *s)
+{
+	struct func func = {.module = f->module,
+			    .start = s->start,
+			    .size = s->end - s->start,
+			    .flags = FUNC_KERNEL};
+
+	if (s->module[0] && tables_module_get(r->tables, f->module)->kind == MODULE_KERNEL)
+		func.module = kernel_module(r, s->module);
+	naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, s->name));
+	resolve_status(r, f->module, SYMBOLS_FULL, "");
+}
+
+/* One name for all that has none: its addresses differ, and say nothing. */
+static void publish_no_kernel(struct resolve *r, frame_id frame, const struct frame *f,
+			      const char *why)
 {
 	const struct module *m = tables_module_get(r->tables, f->module);
-	struct kernel_symbol s;
-	struct func func = {.module = f->module, .flags = FUNC_KERNEL};
+	struct func func = {.module = f->module, .flags = FUNC_KERNEL | FUNC_NO_SYMBOL};
 
-	if (r->config.live && kernel_find(r->kernel, look_up_addr(f), &s)) {
-		func.start = s.start;
-		func.size = s.end - s.start;
-		if (s.module[0] && m->kind == MODULE_KERNEL)
-			func.module = kernel_module(r, s.module);
-		naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, s.name));
-		resolve_status(r, f->module, SYMBOLS_FULL, "");
-	} else if (!r->config.live || kernel_reason(r->kernel)[0]) {
-		func.flags |= FUNC_NO_SYMBOL;
-		naming_publish_func(
-			&r->naming, frame,
-			naming_func(&r->naming, &func, tables_text(r->tables, m->name)));
-		resolve_status(r, f->module, SYMBOLS_NONE,
-			       r->config.live
-				       ? kernel_reason(r->kernel)
-				       : "no kernel names: the recording is of another boot");
-	} else {
-		publish_address(r, frame, f, look_up_addr(f));
+	naming_publish_func(&r->naming, frame,
+			    naming_func(&r->naming, &func, tables_text(r->tables, m->name)));
+	resolve_status(r, f->module, SYMBOLS_NONE, why);
+}
+
+/* A recording's kernel: see reckernel.h. */
+static bool name_recorded_kernel(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	struct kernel_symbol s;
+	uint64_t addr;
+	struct program *p;
+
+	if (reckernel_find(&r->recorded, look_up_addr(f), &s)) {
+		publish_kernel(r, frame, f, &s);
+		return false;
 	}
+	p = reckernel_file(&r->recorded, look_up_addr(f), &addr);
+	if (p) {
+		program_name(p, addr, &r->found);
+		if (!r->found.lines[0].no_symbol) {
+			naming_publish(&r->naming, frame, f->module, &r->found);
+			resolve_status(r, f->module, p->known, "");
+			return program_may_have_lines(p);
+		}
+	}
+	if (reckernel_why(&r->recorded)[0])
+		publish_no_kernel(r, frame, f, reckernel_why(&r->recorded));
+	else
+		publish_address(r, frame, f, look_up_addr(f));
+	return false;
+}
+
+void resolve_origin(struct resolve *r, const struct raw_origin *o)
+{
+	r->env.access.same_boot = o->same_boot;
+	if (!reckernel_origin(&r->recorded, o) || !r->again)
+		return;
+	for (frame_id f = 1; f <= tables_frame_count(r->tables); f++)
+		if (tables_frame_get(r->tables, f)->flags & FRAME_KERNEL &&
+		    tables_loc(r->tables, f))
+			r->again(r->again_ctx, f);
+}
+
+static bool name_kernel(struct resolve *r, frame_id frame, const struct frame *f)
+{
+	struct kernel_symbol s;
+
+	if (!r->config.live)
+		return name_recorded_kernel(r, frame, f);
+	if (kernel_find(r->kernel, look_up_addr(f), &s))
+		publish_kernel(r, frame, f, &s);
+	else if (kernel_reason(r->kernel)[0])
+		publish_no_kernel(r, frame, f, kernel_reason(r->kernel));
+	else
+		publish_address(r, frame, f, look_up_addr(f));
 	return false;
 }
 
@@ -344,9 +397,17 @@ bool resolve_name(struct resolve *r, frame_id frame)
 void resolve_lines(struct resolve *r, frame_id frame)
 {
 	const struct frame *f = tables_frame_get(r->tables, frame);
-	struct program *p = resolve_program(r, f->module);
+	struct program *p;
+	uint64_t addr;
 	bool first;
 
+	if (tables_module_get(r->tables, f->module)->kind == MODULE_KERNEL) {
+		p = reckernel_file(&r->recorded, look_up_addr(f), &addr);
+		if (p && program_lines(p, addr, &r->found))
+			naming_publish(&r->naming, frame, f->module, &r->found);
+		return;
+	}
+	p = resolve_program(r, f->module);
 	if (!p)
 		return; /* without memory the name has to do */
 	first = !p->dw_tried;

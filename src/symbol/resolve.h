@@ -15,6 +15,7 @@
 #include "kernel.h"
 #include "naming.h"
 #include "program.h"
+#include "reckernel.h"
 #include "resolver.h"
 
 struct module_status {
@@ -42,6 +43,7 @@ struct resolve {
 	struct naming naming;
 	struct found found;
 	struct kernel *kernel;
+	struct reckernel recorded; /* not live: instead of it */
 	struct {
 		VEC(struct program *) /* by module id */
 	} programs;
@@ -73,6 +75,8 @@ void resolve_lines(struct resolve *r, frame_id frame);
 
 /* What is missing between two frames of a stack because of tail calls, to the tables. */
 void resolve_tail(struct resolve *r, frame_id caller, frame_id callee);
+/* Where the recording was made. */
+void resolve_origin(struct resolve *r, const struct raw_origin *o);
 
 /* Look whether generated code was told of since, or an errand is done; call now and then. */
 void resolve_tick(struct resolve *r);

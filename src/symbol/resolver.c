@@ -194,6 +194,20 @@ uint32_t resolver_pending(const struct resolver *r)
 	return wants_pending(r->wants);
 }
 
+void resolver_origin(struct resolver *r, const struct raw_origin *o)
+{
+	pthread_mutex_lock(&r->lock);
+	resolve_origin(&r->state, o);
+	let_go(r);
+}
+
+void resolver_ksymbol(struct resolver *r, uint64_t addr, uint32_t size, const char *name)
+{
+	pthread_mutex_lock(&r->lock);
+	reckernel_add(&r->state.recorded, addr, size, name);
+	let_go(r);
+}
+
 void resolver_now(struct resolver *r, frame_id frame)
 {
 	pthread_mutex_lock(&r->lock);

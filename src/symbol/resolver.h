@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "err.h"
+#include "sink.h"
 #include "tables.h"
 
 struct resolver;
@@ -32,6 +33,12 @@ int resolver_start(struct resolver *r);                 /* start its thread */
 void resolver_stop(struct resolver *r);                 /* ask it to end; returns at once */
 bool resolver_join(struct resolver *r, int timeout_ms); /* false: still busy */
 void resolver_free(struct resolver *r); /* after a successful join, or when never started */
+
+/* Recordings: where it was made. Decides whose kernel names and whose generated code are its. Any
+ * thread. */
+void resolver_origin(struct resolver *r, const struct raw_origin *o);
+/* Recordings: code that the kernel made at run time (a BPF program) lay here. Any thread. */
+void resolver_ksymbol(struct resolver *r, uint64_t addr, uint32_t size, const char *name);
 
 /* Ask for names. Copies; drops what does not fit (the engine asks again at the next fold). Any
  * thread. */

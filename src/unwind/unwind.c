@@ -21,7 +21,7 @@ struct unwinder *unwinder_new(struct tables *tables, const struct unwind_config 
 	struct unwinder *u = calloc(1, sizeof *u);
 	if (!u)
 		return NULL;
-	struct module_access access = {config->symfs, config->live};
+	struct module_access access = {.symfs = config->symfs, .live = config->live};
 	u->tables = tables;
 	u->config = *config;
 	if (!u->config.max_frames || u->config.max_frames > FRAMES_MAX)

@@ -74,6 +74,16 @@ static void on_ksymbol(void *ctx, uint64_t time_ns, uint64_t addr, uint32_t size
 	((struct counting *)ctx)->ksymbols++;
 }
 
+static void on_origin(void *ctx, const struct raw_origin *o)
+{
+	struct counting *c = ctx;
+	c->origins++;
+	c->same_boot = o->same_boot;
+	c->kernel_text = o->kernel_text;
+	c->kernel_build_id_size = o->kernel_build_id_size;
+	snprintf(c->release, sizeof c->release, "%s", o->release ? o->release : "");
+}
+
 static void on_loss(void *ctx, enum loss_kind kind, uint64_t n)
 {
 	((struct counting *)ctx)->loss[kind] += n;
@@ -128,6 +138,7 @@ static const struct sink_ops ops = {
 	.count = on_count,
 	.progress = on_progress,
 	.say = on_say,
+	.origin = on_origin,
 	.analysis = on_analysis,
 };
 

@@ -28,6 +28,10 @@ struct counting {
 	unsigned nanalyses;
 	uint64_t stop_after; /* progress says no after so many calls; 0: never */
 	uint64_t progress_calls;
+	uint64_t origins, kernel_text;
+	bool same_boot;
+	uint8_t kernel_build_id_size;
+	char release[96];
 };
 
 void counting_init(struct counting *c);

@@ -232,6 +232,28 @@ static void write_file(const char *path, const void *bytes, size_t size, int fla
 	close(fd);
 }
 
+/* Our /tmp tells of a recording's code only when this machine made it since it was started. */
+static void test_recorded(void **state)
+{
+	(void)state;
+	pid_t pid = 4194303; /* the greatest there can be */
+	char path[64];
+	struct jit_symbol s;
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("1000 20 made\n", f);
+	fclose(f);
+	for (int same_boot = 0; same_boot < 2; same_boot++) {
+		struct module_access access = {.same_boot = same_boot};
+		struct jitmap *j = jitmap_new(pid, &access);
+		jitmap_refresh(j);
+		assert_int_equal(jitmap_find(j, 0x1004, &s), same_boot);
+		jitmap_free(j);
+	}
+	unlink(path);
+}
+
 static void test_process(void **state)
 {
 	struct tables *t = tables_new();
@@ -312,6 +334,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_dump_damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_corpus_map, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_corpus_dump, setup, teardown),
+		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_process),
 	};
 

@@ -35,7 +35,7 @@ static const struct made_elf second = {.machine = EM_X86_64,
 				       .nfdes = 1,
 				       .entry = 0x22222,
 				       .build_id = "BBBBBBBBBBBBBBBBBBBB"};
-static const struct module_access live = {NULL, true}, recorded = {NULL, false};
+static const struct module_access live = {.live = true}, recorded = {0};
 
 /* A process that maps a file's text and waits to be killed. */
 static pid_t mapper(const char *path, const char *root)
@@ -230,7 +230,7 @@ static void symfs_comes_first(void **state)
 	char dir[] = "/tmp/altpttop-symfs-XXXXXX", path[128], flat[128];
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	const struct module_access access = {dir, false};
+	const struct module_access access = {.symfs = dir};
 	snprintf(path, sizeof path, "%s/opt", dir);
 	mkdir(path, 0755);
 	snprintf(path, sizeof path, "%s/opt/prog", dir);

@@ -30,6 +30,11 @@ uint64_t clock_real_ns(void)
 	return fake ? fake : read_ns(CLOCK_REALTIME);
 }
 
+uint64_t clock_boot_ns(void)
+{
+	return read_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t clock_thread_cpu_ns(void)
 {
 	return read_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "proc/procfs.h"
 #include "proc/tasks.h"
 #include "sample/perf_impl.h"
 
@@ -173,9 +174,20 @@ void perf_take_exit(struct perf_source *ps, const struct record_side *r, uint64_
 	/* Found by a scan after this end: another life of the same number. */
 	if (!m || m->since_ns > time)
 		return;
+	roster_note_end(&ps->roster, r->task.tid, time);
 	if (m->since_ns > ps->opened_ns && time - m->since_ns < BRIEF_NS)
 		ps->brief++;
 	member_end(ps, m, time);
+}
+
+/* When a thread was born, to a clock tick at the latest; /proc counts the time of suspension too.
+ */
+static uint64_t started_ns(const struct proc_task *t)
+{
+	uint64_t asleep_ns = clock_boot_ns() - clock_mono_ns();
+	uint64_t start_ns = t->start_ticks * proc_tick_ns();
+
+	return start_ns > asleep_ns ? start_ns - asleep_ns : 0;
 }
 
 static void scan_born(void *ctx, const struct proc_task *t)
@@ -192,6 +204,8 @@ static void scan_born(void *ctx, const struct proc_task *t)
 		want_everywhere(ps, t->tid, now + DOUBT_NS);
 		return;
 	}
+	if (roster_ended(&ps->roster, t->tid, started_ns(t)))
+		return;
 	m = roster_add(&ps->roster, t->pid, t->tid, ps->starting ? ps->opened_ns : now);
 	if (!m)
 		return;

@@ -90,6 +90,23 @@ void roster_remove(struct roster *r, pid_t tid, uint64_t time_ns)
 		map64_put(&r->by_tid, (uint64_t)m->tid, (uint32_t)(m - r->members.data));
 }
 
+static size_t end_slot(const struct roster *r, pid_t tid)
+{
+	return (size_t)tid % (sizeof r->ends / sizeof *r->ends);
+}
+
+void roster_note_end(struct roster *r, pid_t tid, uint64_t time_ns)
+{
+	r->ends[end_slot(r, tid)] = (struct roster_end){tid, time_ns};
+}
+
+bool roster_ended(const struct roster *r, pid_t tid, uint64_t start_ns)
+{
+	const struct roster_end *e = &r->ends[end_slot(r, tid)];
+
+	return e->tid == tid && start_ns <= e->time_ns;
+}
+
 void roster_sweep(struct roster *r, uint64_t ns,
 		  void (*each)(void *ctx, const struct roster_process *p), void *ctx)
 {

@@ -30,6 +30,11 @@ struct roster_process {
 	uint64_t exits_ns; /* CPU time of its threads that ended, by READ records */
 };
 
+struct roster_end {
+	pid_t tid;
+	uint64_t time_ns;
+};
+
 struct roster {
 	struct {
 		VEC(struct member)
@@ -37,7 +42,8 @@ struct roster {
 	struct {
 		VEC(struct roster_process)
 	} processes;
-	struct map64 by_tid, by_pid; /* → index */
+	struct map64 by_tid, by_pid;  /* → index */
+	struct roster_end ends[1024]; /* the latest, by the low bits of the tid */
 };
 
 void roster_init(struct roster *r);
@@ -51,6 +57,12 @@ bool roster_watches(const struct roster *r, pid_t pid);
 /* A thread (and its process, if new). NULL: no memory. An older life of the same tid is dropped. */
 struct member *roster_add(struct roster *r, pid_t pid, pid_t tid, uint64_t time_ns);
 void roster_remove(struct roster *r, pid_t tid, uint64_t time_ns);
+/*
+ * A record told the end of the life that began at @start_ns. The kernel writes that record before
+ * the thread is a zombie: until then a scan of /proc still sees it run.
+ */
+void roster_note_end(struct roster *r, pid_t tid, uint64_t time_ns);
+bool roster_ended(const struct roster *r, pid_t tid, uint64_t start_ns);
 /* Forget processes that ended before @ns, after telling @each of them. */
 void roster_sweep(struct roster *r, uint64_t ns,
 		  void (*each)(void *ctx, const struct roster_process *p), void *ctx);

@@ -29,6 +29,7 @@ struct outcome {
 	uint64_t loss[LOSS_KINDS];
 	uint32_t threads, unwatched_most, events;
 	double target_s; /* CPU time by wait4, children it waited for included */
+	double stolen_s; /* what the host of a virtual machine took meanwhile, on all its CPUs */
 	uint64_t last_ns;
 	int target_status; /* as of wait4 */
 };

@@ -204,6 +204,8 @@ struct row {
 	uint8_t nspark;
 	float spark[16];     /* 0…1, newest last */
 	const double *cells; /* trace analyses: answer.ncells numbers, NAN unknown */
+	const char *edges;   /* source: answer.edge_cells characters of arcs; NULL none here */
+	uint64_t taken;      /* source: how often runs that begin here were taken, 0 none */
 };
 
 struct answer_metric {
@@ -279,10 +281,11 @@ struct answer {
 	uint8_t nmetrics;
 	const struct snapshot_column *columns; /* trace analyses only: titles of row.cells */
 	uint32_t ncells;
-	char title[256];  /* line above the table: "row0sel.cc row_search_mvcc self 23.1 %" */
-	char note[256];   /* why the table is empty or not to be trusted, "" none */
-	uint64_t time_ns; /* when it was folded */
-	uint64_t fold_ns; /* what folding cost */
+	uint8_t edge_cells; /* source: width of the rows' arcs, 0: there are none */
+	char title[256];    /* line above the table: "row0sel.cc row_search_mvcc self 23.1 %" */
+	char note[256];     /* why the table is empty or not to be trusted, "" none */
+	uint64_t time_ns;   /* when it was folded */
+	uint64_t fold_ns;   /* what folding cost */
 };
 
 struct snapshot_column {

@@ -13,7 +13,9 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 	(void)page;
 	if (!key.kind)
 		return false;
-	page_push(ui, VIEW_SOURCE, key, row->name);
+	struct page *source = page_push(ui, VIEW_SOURCE, key, row->name);
+	if (source)
+		source->find_line = row->line;
 	return true;
 }
 
@@ -35,12 +37,13 @@ static void options_done(struct ui *ui, const char *text)
 	ui->ask = true;
 }
 
-/* A filter over numbers, as --filter takes it. */
+/* A filter over numbers, as --filter takes it, or by name. */
 static bool act(struct ui *ui, struct page *page, enum action action)
 {
 	if (action != ACTION_FILTER)
 		return false;
-	overlay_prompt(ui, "Filter, as count>=10,total>50:", page->options, options_done);
+	overlay_prompt(ui, "Filter, as count>=10,total>50 or a part of a name:", page->options,
+		       options_done);
 	return true;
 }
 
@@ -100,7 +103,7 @@ const struct screen screen_edge = {
 	.name = "Edges",
 	.about =
 		"Runs of instructions inside one symbol: how often each was taken and what it took, a "
-		"control-flow graph as it really was.",
+		"control-flow graph as it really was. Enter shows them beside the source (with --maps).",
 	.foot = {ACTION_ENTER, ACTION_SORT_MENU, ACTION_FILTER},
 	.enter = enter,
 	.act = act,

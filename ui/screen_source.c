@@ -144,7 +144,9 @@ const struct screen screen_source = {
 		"Source of one function with the share of each line. A line that holds inlined calls or "
 		"instructions opens with + and Enter. ] walks the hot lines from the hottest down, [ back. "
 		"o puts the instructions under their lines; Enter follows a call or a jump. Shares of "
-		"single instructions skid: the one that was slow is often the one before.",
+		"single instructions skid: the one that was slow is often the one before. Of an instruction "
+		"trace (with --maps) arcs lead from where a run of instructions begins to where it leaves "
+		"the function; TAKEN counts them, the line below tells those of the cursor's line.",
 	.flags = SCREEN_TREE | SCREEN_DRILL | SCREEN_CODE | SCREEN_ORDERED,
 	.foot = {ACTION_HOT_NEXT, ACTION_ASSEMBLY, ACTION_ENTER, ACTION_CALLERS},
 	.enter = enter,

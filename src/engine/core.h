@@ -80,6 +80,7 @@ struct pace {
 	uint64_t first_ns;          /* of the first */
 	uint64_t generation;        /* of the tables it saw */
 	bool unresolved;            /* it had rows without names */
+	bool unread;                /* it had no source yet: the resolver makes it without a word */
 	bool answered;              /* the question in force has had an answer */
 };
 

@@ -103,7 +103,7 @@ static void take_end(struct engine *e)
 static bool something_changed(const struct engine *e)
 {
 	bool moving = e->setup.live && !e->said_finished;
-	return moving || e->dirty || atomic_load(&e->doctor.fresh) ||
+	return moving || e->dirty || e->pace.unread || atomic_load(&e->doctor.fresh) ||
 	       tables_generation(e->tables) != e->pace.generation;
 }
 
@@ -120,7 +120,8 @@ static uint64_t due_ns(const struct engine *e, uint64_t now_ns)
 	uint64_t step = e->interval_ms * MS;
 	if (p->start_ns - p->first_ns < FIRST_SECOND_NS && step > EARLY_NS)
 		step = EARLY_NS;
-	if (p->unresolved && tables_generation(e->tables) != p->generation && step > NAMES_NS)
+	bool named = p->unresolved && tables_generation(e->tables) != p->generation;
+	if ((named || p->unread) && step > NAMES_NS)
 		step = NAMES_NS;
 	if (step < SHARE * p->cost_ns)
 		step = SHARE * p->cost_ns;
@@ -141,11 +142,12 @@ static void answer_if_due(struct engine *e)
 			    .first_ns = e->pace.first_ns ? e->pace.first_ns : now,
 			    .generation = tables_generation(e->tables),
 			    .answered = true};
-	e->pace.unresolved = false;
+	e->pace.unresolved = e->pace.unread = false;
 	e->dirty = false;
 	atomic_store(&e->doctor.fresh, false);
 	engine_publish(e, now);
 	next.unresolved = e->pace.unresolved;
+	next.unread = e->pace.unread;
 	next.cost_ns = clock_thread_cpu_ns() - cpu;
 	e->pace = next;
 	wake_ui(e);

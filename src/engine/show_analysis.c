@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "engine/build.h"
+#include "trace/filter.h"
 
 static const char *const row_titles[ANALYSIS_KINDS] = {"spans", "functions", "edges"};
 static const enum row_kind row_kinds[ANALYSIS_KINDS] = {ROW_SPAN, ROW_CALLS, ROW_EDGE};
@@ -30,28 +31,65 @@ static const char *place_text(struct build *b, frame_id frame)
 static const char *edge_note(struct build *b, const struct analysis_row *r)
 {
 	const char *from = place_text(b, r->first_frame), *to = place_text(b, r->last_frame);
-	return build_text(b, "%s %llx-%llx%s%s%s%s", tables_text(b->t, r->third),
-			  (unsigned long long)r->first, (unsigned long long)r->last,
-			  *from ? "  " : "", from, *to ? " \xe2\x86\x92 " : "", to);
+	const char *colon = strrchr(from, ':');
+	if (colon && !strncmp(from, to, (size_t)(colon - from) + 1)) /* the file once */
+		to += colon - from;
+	return *from || *to ? build_text(b, "%s \xe2\x86\x92 %s", from, to) : "";
+}
+
+/* What the person typed to narrow the rows: numbers ("count>=10"), else a part of a name. */
+struct narrowing {
+	struct filter *filter; /* NULL: none */
+	const char *part;      /* "" none */
+	struct err err;        /* it makes no sense */
+};
+
+static void narrow(struct build *b, const struct analysis *a, struct narrowing *ret)
+{
+	struct filter_columns columns = {a->columns, a->ncolumns};
+	const char *text = b->q->options;
+	*ret = (struct narrowing){.part = ""};
+	if (!strpbrk(text, "<>="))
+		ret->part = text;
+	else
+		filter_parse(&columns, text, &ret->filter, &ret->err);
+}
+
+static bool kept(const struct build *b, const struct narrowing *n, const struct analysis *a,
+		 uint32_t row)
+{
+	const char *name = tables_text(b->t, a->rows[row].name);
+	return build_matches(b, name) && (!n->part[0] || strcasestr(name, n->part)) &&
+	       filter_holds(n->filter, a->cells + (size_t)row * a->ncolumns);
 }
 
 /* Rows in the order asked for; the analysis' own where none was. */
-static uint32_t sort_rows(struct build *b, const struct analysis *a, struct candidate *c)
+static uint32_t sort_rows(struct build *b, const struct analysis *a, const struct narrowing *narrow,
+			  struct candidate *c)
 {
 	uint32_t sort = b->q->sort, n = 0;
+	bool edges = a->view == VIEW_EDGE;
 	uint32_t column = sort >= COLUMN_CELL && sort < COLUMN_CELL + a->ncolumns
 				  ? sort - COLUMN_CELL
 				  : UINT32_MAX;
 	for (uint32_t i = 0; i < a->nrows; i++) {
 		const char *name = tables_text(b->t, a->rows[i].name);
-		if (!build_matches(b, name))
+		if (!kept(b, narrow, a, i))
 			continue;
 		double v = column != UINT32_MAX ? a->cells[(size_t)i * a->ncolumns + column]
 						: -(double)i;
-		c[n++] = (struct candidate){.index = i,
-					    .key = isnan(v) ? -INFINITY : v,
-					    .second = -(double)i,
-					    .text = sort == COLUMN_NAME ? name : NULL};
+		const struct analysis_row *r = &a->rows[i];
+		if (sort == COLUMN_ADDRESS)
+			v = -(double)r->first;
+		c[n++] = (struct candidate){
+			.index = i,
+			.key = isnan(v) ? -INFINITY : v,
+			.second = -(double)i,
+			.text = sort == COLUMN_NAME ? name
+				: sort == COLUMN_MODULE
+					? tables_text(b->t, edges ? r->third : r->second)
+				: sort == COLUMN_LINE ? place_text(b, r->first_frame)
+						      : NULL};
 	}
 	candidates_sort(c, n, b->q->flags & QUERY_REVERSE);
 	return n;
@@ -65,12 +103,22 @@ static void fill(struct build *b, const struct analysis *a, uint32_t index)
 	if (!row || !cells)
 		return;
 	memcpy(cells, a->cells + (size_t)index * a->ncolumns, a->ncolumns * sizeof *cells);
+	const struct loc *loc = r->first_frame ? tables_loc(b->t, r->first_frame) : NULL;
+	if (loc && loc->n) { /* the edge is drawn beside the source of its function */
+		row->go = (struct row_key){.kind = ROW_FUNCTION, .a = loc->lines[loc->n - 1].func};
+		row->line = loc->lines[loc->n - 1].line;
+	}
 	row->key = (struct row_key){.kind = row_kinds[a->view - VIEW_DURATION],
 				    .a = r->name,
 				    .b = hash_pair(r->first, r->last) ^ r->second};
 	row->name = row->full = tables_text(b->t, r->name);
 	row->module = tables_text(b->t, r->second);
-	row->note = a->view == VIEW_EDGE ? edge_note(b, r) : "";
+	if (a->view == VIEW_EDGE) {
+		row->module = tables_text(b->t, r->third);
+		row->note = edge_note(b, r);
+		row->hint = build_text(b, "%s  %llx-%llx", row->name, (unsigned long long)r->first,
+				       (unsigned long long)r->last);
+	}
 	row->addr = r->first;
 	row->total = r->share;
 	row->cells = cells;
@@ -86,12 +134,14 @@ void show_analysis(struct build *b)
 				   : "this recording holds nothing for this analysis");
 		return;
 	}
+	struct narrowing narrowing;
+	narrow(b, a, &narrowing);
 	struct candidate *c = malloc((a->nrows + 1) * sizeof *c);
 	if (!c) {
 		b->failed = true;
 		goto out;
 	}
-	uint32_t n = sort_rows(b, a, c);
+	uint32_t n = narrowing.err.msg[0] ? 0 : sort_rows(b, a, &narrowing, c);
 	b->a->columns = a->columns;
 	b->a->ncells = a->ncolumns;
 	if (!build_reserve(b, n))
@@ -103,10 +153,17 @@ void show_analysis(struct build *b)
 		rest->key.kind = ROW_REST;
 		rest->name = rest->full = build_text(b, "\xe2\x80\xa6 %u more", n - b->max_rows);
 	}
+	const char *shown = b->q->options[0] ? build_text(b, ", %u match %s", n, b->q->options)
+					     : "";
 	build_copy(b->a->title, sizeof b->a->title,
-		   build_text(b, "%u %s%s%s", a->nrows, row_titles[a->view - VIEW_DURATION],
-			      a->note[0] ? "; " : "", a->note));
+		   build_text(b, "%u %s%s%s%s", a->nrows, row_titles[a->view - VIEW_DURATION],
+			      shown, a->note[0] ? "; " : "", a->note));
+	if (narrowing.err.msg[0])
+		build_copy(b->a->note, sizeof b->a->note, narrowing.err.msg);
+	else if (!n && b->q->options[0])
+		build_copy(b->a->note, sizeof b->a->note, "nothing matches the filter");
 out:
+	filter_free(narrowing.filter);
 	free(c);
 	analysis_unref(a);
 }

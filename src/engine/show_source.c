@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/build.h"
+#include "engine/edgemarks.h"
 #include "profile/foldline.h"
 #include "symbol/resolver.h"
 
@@ -360,22 +361,25 @@ void show_source(struct build *b)
 		snprintf(b->a->note, sizeof b->a->note, "its name is not known yet");
 		return;
 	}
-	s.func = tables_func_get(b->t, s.focus);
+	func_id home = edge_home(b, s.focus);
+	s.func = tables_func_get(b->t, home);
 	if (fold_code(&s.code, &b->e->flat, b->t, b->q->flags, s.focus)) {
 		b->failed = true;
 		goto out;
 	}
-	s.listing = r ? resolver_listing(r, s.focus) : NULL;
+	s.listing = r ? resolver_listing(r, home) : NULL;
 	s.file = s.listing && s.listing->file ? s.listing->file : s.func->file;
 	place_addresses(&s);
 	if (!b->failed)
 		emit_all(&s);
 	write_title(&s);
+	if (!b->failed)
+		edge_marks(b, home, s.file);
 	if (s.listing)
 		snprintf(b->a->note, sizeof b->a->note, "%s", s.listing->note);
 	else if (r)
 		snprintf(b->a->note, sizeof b->a->note, "reading source and instructions …");
-	b->e->pace.unresolved |= r && !s.listing;
+	b->e->pace.unread = r && !s.listing;
 out:
 	listing_unref(s.listing);
 	free(s.insns);

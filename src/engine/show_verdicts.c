@@ -20,6 +20,7 @@ struct verdict {
 	const char *where, *full;
 	uint32_t flags;
 	struct row_key go;
+	uint32_t line;
 };
 
 struct list {
@@ -100,6 +101,15 @@ static void judge_analysis(struct build *b, enum view_kind view, struct list *l)
 		analysis_facts(a, i, &v.facts);
 		if (v.facts.share < 0.01) /* most edges: no text is made for them */
 			continue;
+		frame_id first = a->rows[i].first_frame;
+		const struct loc *loc = first ? tables_loc(b->t, first) : NULL;
+		if (first && !loc)
+			build_want(b, first);
+		if (loc && loc->n) {
+			v.go = (struct row_key){.kind = ROW_FUNCTION,
+						.a = loc->lines[loc->n - 1].func};
+			v.line = loc->lines[loc->n - 1].line;
+		}
 		if (view == VIEW_EDGE)
 			v.where = build_text(b, "%s %llx-%llx", v.where,
 					     (unsigned long long)a->rows[i].first,
@@ -147,6 +157,7 @@ static void fill(struct build *b, const struct verdict *v)
 	row->total_margin = row->self_margin = v->facts.share_margin;
 	row->cells = gain;
 	row->go = v->go;
+	row->line = v->line;
 }
 
 static int by_self(const void *pa, const void *pb)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/duration.h"
 #include "trace/filter.h"
 #include "trace/pass.h"
 
@@ -97,7 +98,7 @@ int analyser_new(const struct analyser_options *options, struct tables *tables,
 		 const struct sink *sink, struct analyser **ret_analyser, struct err *err)
 {
 	struct filter *filter = NULL;
-	if (options->filter && filter_parse(options->filter, &filter, err))
+	if (options->filter && filter_parse(&duration_filter, options->filter, &filter, err))
 		return -EINVAL;
 	filter_free(filter);
 	struct analyser *a = calloc(1, sizeof *a);

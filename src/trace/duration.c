@@ -41,6 +41,8 @@ const struct snapshot_column duration_columns[DURATION_COLUMNS] = {
 	[DURATION_SCORE] = {"score", "", 3},
 };
 
+const struct filter_columns duration_filter = {duration_columns, DURATION_COLUMNS};
+
 struct name_stats {
 	str_id name;
 	frame_id frame;
@@ -126,7 +128,7 @@ static int duration_open(const struct analyser_options *options, struct tables *
 	p->spans = extsort_new(sizeof(struct trace_span), bytes, compare_start);
 	p->durations = extsort_new(sizeof(struct by_duration), bytes / 2, compare_duration);
 	if (!p->spans || !p->durations ||
-	    (options->filter && filter_parse(options->filter, &p->filter, err))) {
+	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
 		duration_close(p);
 		return err_set(err, ENOMEM, "no memory for the duration analysis");
 	}

@@ -5,6 +5,7 @@
 #define ALTPTTOP_DURATION_H
 
 #include "answer.h"
+#include "trace/filter.h"
 
 enum duration_column {
 	DURATION_COUNT,
@@ -25,6 +26,7 @@ enum duration_column {
 };
 
 extern const struct snapshot_column duration_columns[DURATION_COLUMNS];
+extern const struct filter_columns duration_filter;
 
 /*
  * Scores of @n rows: count, total, avg, max_avg and sd_avg by ln(1 + x), each brought to 0…1 over

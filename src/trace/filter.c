@@ -5,8 +5,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PARTS_MAX 32
 
@@ -35,27 +37,38 @@ static const char *skip_blanks(const char *s)
 	return s;
 }
 
-static int find_column(const char *s, size_t n)
+static int find_column(const struct filter_columns *c, const char *s, size_t n)
 {
-	for (int i = 0; i < DURATION_COLUMNS; i++)
-		if (strlen(duration_columns[i].title) == n &&
-		    !strncmp(duration_columns[i].title, s, n))
-			return i;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (strlen(c->columns[i].title) == n && !strncasecmp(c->columns[i].title, s, n))
+			return (int)i;
 	return -1;
 }
 
-static int parse_part(const char **io_text, struct part *ret_part, struct err *err)
+/* The first few titles, as an example of what there is. */
+static void list_columns(const struct filter_columns *c, char *text, size_t size)
+{
+	size_t used = 0;
+	for (uint32_t i = 0; i < c->n && i < 8 && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+					 c->columns[i].title);
+	if (c->n > 8 && used < size)
+		snprintf(text + used, size - used, ", \xe2\x80\xa6");
+}
+
+static int parse_part(const struct filter_columns *c, const char **io_text, struct part *ret_part,
+		      struct err *err)
 {
 	const char *s = skip_blanks(*io_text), *name = s;
 	while (isalnum((unsigned char)*s) || *s == '_')
 		s++;
 	size_t len = (size_t)(s - name);
-	int column = find_column(name, len);
+	int column = find_column(c, name, len);
+	char titles[160] = "";
+	list_columns(c, titles, sizeof titles);
 	if (column < 0)
-		return err_set(
-			err, EINVAL,
-			"filter: no column '%.*s'; columns are count, total, avg, min, max, p50, …",
-			(int)(len < 40 ? len : 40), name);
+		return err_set(err, EINVAL, "filter: no column '%.*s'; columns are %s",
+			       (int)(len < 40 ? len : 40), name, titles);
 	s = skip_blanks(s);
 	for (unsigned i = 0; i < sizeof operators / sizeof *operators; i++) {
 		size_t n = strlen(operators[i].text);
@@ -66,16 +79,17 @@ static int parse_part(const char **io_text, struct part *ret_part, struct err *e
 		double number = strtod(s + n, &end);
 		if (end == s + n || errno)
 			return err_set(err, EINVAL, "filter: '%s' needs a number behind %s",
-				       duration_columns[column].title, operators[i].text);
+				       c->columns[column].title, operators[i].text);
 		*ret_part = (struct part){column, operators[i].comparison, number};
 		*io_text = skip_blanks(end);
 		return 0;
 	}
 	return err_set(err, EINVAL, "filter: '%s' needs one of >= <= > < = behind it",
-		       duration_columns[column].title);
+		       c->columns[column].title);
 }
 
-int filter_parse(const char *text, struct filter **ret_filter, struct err *err)
+int filter_parse(const struct filter_columns *columns, const char *text, struct filter **ret_filter,
+		 struct err *err)
 {
 	struct filter *f = calloc(1, sizeof *f);
 	if (!f)
@@ -87,7 +101,7 @@ int filter_parse(const char *text, struct filter **ret_filter, struct err *err)
 			rc = err_set(err, EINVAL, "filter: more than %d parts", PARTS_MAX);
 			break;
 		}
-		rc = parse_part(&s, &f->parts[f->n], err);
+		rc = parse_part(columns, &s, &f->parts[f->n], err);
 		f->n += !rc;
 		if (!rc && *s && *s++ != ',')
 			rc = err_set(err, EINVAL,
@@ -106,7 +120,7 @@ void filter_free(struct filter *f)
 	free(f);
 }
 
-bool filter_holds(const struct filter *f, const double cells[DURATION_COLUMNS])
+bool filter_holds(const struct filter *f, const double *cells)
 {
 	for (unsigned i = 0; f && i < f->n; i++) {
 		double v = cells[f->parts[i].column], limit = f->parts[i].number;

@@ -68,6 +68,8 @@ static bool applies(const struct column *c, const struct answer *a)
 		return a && several_processes(a);
 	if (c->flags & COLUMN_SPARKS)
 		return a && has_sparks(a);
+	if (c->flags & COLUMN_EDGES)
+		return a && a->edge_cells;
 	if (c->flags & COLUMN_BLOCKS)
 		return a && has_blocked(a);
 	return true;

@@ -56,6 +56,7 @@ enum column_flag {
 	COLUMN_PROCESSES = 1 << 6,   /* only when rows belong to several processes */
 	COLUMN_SPARKS = 1 << 7,      /* only when rows have sparks; width is the spark's */
 	COLUMN_BLOCKS = 1 << 8,      /* only when waiting time is known */
+	COLUMN_EDGES = 1 << 10,      /* only when edges of a trace are drawn */
 	COLUMN_GROWS = 1 << 9, /* takes what is left over; else the one that always stays does */
 };
 

@@ -122,8 +122,22 @@ const struct view view_duration = {
 	VIEW_DURATION, analysis_columns, COUNT(analysis_columns), 0, false, true};
 const struct view view_cache = {VIEW_CACHE, analysis_columns, COUNT(analysis_columns), 0, false,
 				true};
-const struct view view_edge = {VIEW_EDGE, analysis_columns, COUNT(analysis_columns), 0, false,
-			       true};
+static void cell_symbol(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	cell_span(cell, row->go.kind ? LOOK_LINK : cell_name_look(row), row->name);
+}
+
+static const struct column edge_columns[] = {
+	COLUMN_CELLS(200),
+	{COLUMN_NAME, "SYMBOL", 14, 20, 60, 255, COLUMN_LEFT, cell_symbol, "whose code it runs"},
+	{COLUMN_MODULE, "LEFT BY", 7, 12, 12, 199, COLUMN_LEFT, cell_module,
+	 "how the run ended: fall-through, branch, call, ret"},
+	{COLUMN_ADDRESS, "FIRST IP", 12, 16, 16, 100, 0, cell_address, "where it begins"},
+	{COLUMN_LINE, "LINES", 14, 20, 255, 199, COLUMN_LEFT | COLUMN_GROWS, cell_note,
+	 "source of both ends (with --maps)"},
+};
+const struct view view_edge = {VIEW_EDGE, edge_columns, COUNT(edge_columns), 0, false, true};
 
 static const struct column text_columns[] = {
 	{COLUMN_NAME, "", 20, 30, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_name, ""},

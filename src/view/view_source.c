@@ -24,6 +24,21 @@ static void cell_place(const struct row *row, const struct view_env *env, struct
 	cell_span(cell, row->flags & ROW_CURRENT ? LOOK_STRONG : LOOK_LINE, cell->number[0]);
 }
 
+static void cell_taken(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	if (row->taken)
+		cell_span(cell, LOOK_STRONG, number_short(cell->number[0], (double)row->taken));
+}
+
+/* Arcs of a trace's edges. */
+static void cell_edges(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	if (row->edges)
+		cell_span(cell, LOOK_MARK, row->edges);
+}
+
 /* Source text with its tabs set out; what does not fit the buffer is beyond any screen. */
 static const char *untabbed(const char *text, char *buf, size_t size, int stop)
 {
@@ -101,6 +116,11 @@ static const struct column source_columns[] = {
 	 "samples behind SELF%"},
 	COLUMN_METRICS,
 	{COLUMN_LINE, "LINE", 5, 5, 7, 240, COLUMN_UNSORTED, cell_place, "line number"},
+	{COLUMN_TOTAL_SAMPLES, "TAKEN", 5, 5, 7, 244, COLUMN_UNSORTED | COLUMN_EDGES, cell_taken,
+	 "how often runs of instructions that begin here were taken"},
+	{COLUMN_DEFAULT, "EDGES", 7, 7, 7, 245, COLUMN_LEFT | COLUMN_UNSORTED | COLUMN_EDGES,
+	 cell_edges,
+	 "from where a run begins to where it ends \xe2\x96\xb8, \xe2\x97\x8f in one line"},
 	{COLUMN_NAME, "SOURCE", 20, 46, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_code,
 	 "text; \xe2\x96\xb8 has inlined calls or instructions below"},
 };

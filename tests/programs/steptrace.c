@@ -6,7 +6,8 @@
  * A child runs a small program one instruction at a time under ptrace; every step becomes a line:
  * comm, pid/tid, cpu, time (10 ns an instruction), event, branch flags, address, symbol+offset.
  * Functions count their own entries; the truth goes to standard error as "calls NAME N", and
- * "instructions N". x86-64 only (exit status 77 elsewhere).
+ * "instructions N". A second argument names a file for a copy of /proc/self/maps. x86-64 only (exit
+ * status 77 elsewhere).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -155,12 +156,26 @@ static void find_place(pid_t child, uint64_t ip, struct place *p)
 #define CACHE 65536
 static struct place cache[CACHE];
 
+static void copy_maps(const char *path)
+{
+	char line[4096];
+	FILE *from = fopen("/proc/self/maps", "r"), *to = fopen(path, "w");
+	while (from && to && fgets(line, sizeof line, from))
+		fputs(line, to);
+	if (from)
+		fclose(from);
+	if (to)
+		fclose(to);
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 3, status, on = 0;
 	uint64_t ns = 1000000000000ull, instructions = 0;
 	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	signal(SIGUSR1, handler);
+	if (argc > 2)
+		copy_maps(argv[2]);
 	pid_t child = fork();
 	if (!child) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);

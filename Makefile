@@ -31,6 +31,12 @@ ALL_CFLAGS  = $(BASE_CFLAGS) $(WARNINGS) $(WERROR) -DALTPTTOP_VERSION='"$(VERSIO
 	-DALTPTTOP_DATADIR='"$(DATADIR)/altpttop"' -Iinclude -Isrc -I. -I$(O)/gen $(PKG_CFLAGS)
 ALL_LDFLAGS = $(SYSROOT_FLAGS) $(SANITIZE) $(LDFLAGS) -pthread
 
+# A line a file; whole commands with V=1, nothing with -s.
+QUIET = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo '  $(1) $@'; ))
+
+# What sets itself up from nothing builds on all CPUs, unless -j said how many.
+ALL_CPUS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+
 BIN     := $(if $(filter build,$(O)),altpttop,$(O)/altpttop)
 SOURCES := $(filter-out src/main.c src/agent/%,$(wildcard src/*/*.c ui/*.c ui/*/*.c))
 PROTO   := $(wildcard src/codec/*.proto)
@@ -40,19 +46,19 @@ SETS    := $(wildcard src/event/sets/*.set)
 
 all: $(BIN)
 $(BIN): $(O)/src/main.o $(O)/libaltpttop.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call QUIET,LD   )$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 $(O)/libaltpttop.a: $(OBJECTS)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call QUIET,AR   )rm -f $@ && $(AR) rcs $@ $^
 $(O)/%.o: %.c $(O)/flags | $(GEN_C)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # protoc-c's C; everything that is compiled may include its header.
 $(O)/gen/%.pb-c.c: src/codec/%.proto
 	@mkdir -p $(@D)
-	protoc-c --proto_path=src/codec --c_out=$(@D) $<
+	$(call QUIET,PROTO)protoc-c --proto_path=src/codec --c_out=$(@D) $<
 $(O)/gen/%.o: $(O)/gen/%.c $(O)/flags
-	$(CC) $(BASE_CFLAGS) -I$(O)/gen -c -o $@ $<
+	$(call QUIET,CC   )$(CC) $(BASE_CFLAGS) -I$(O)/gen -c -o $@ $<
 
 # What is compiled with other flags (a sanitizer, a prefix) is compiled anew.
 FLAGS_NOW := $(filter-out ccache,$(CC)) $(ALL_CFLAGS)
@@ -84,39 +90,39 @@ FUZZ   := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 $(UNIT): $(O)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(O)/libaltpttop.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP) $(O)/libaltpttop.a -lcmocka $(LIBS)
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(UNIT_HELP) $(O)/libaltpttop.a -lcmocka $(LIBS)
 $(SCREEN): $(O)/tests/screen/%: tests/screen/%.c $(SCREEN_HELP) $(O)/libaltpttop.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(SCREEN_HELP) $(O)/libaltpttop.a -lcmocka $(LIBS)
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(SCREEN_HELP) $(O)/libaltpttop.a -lcmocka $(LIBS)
 
 # Targets to be profiled: each states its own flags in a line `/* flags: … */` (default: -O1 -g).
 $(O)/tests/programs/%: tests/programs/%.c tests/programs/burn.h
 	@mkdir -p $(@D)
-	$(CC) $(SYSROOT_FLAGS) -std=gnu17 -D_GNU_SOURCE -pthread -Wall -Wextra $$(tests/programs/flags $<) -o $@ $<
+	$(call QUIET,CC   )$(CC) $(SYSROOT_FLAGS) -std=gnu17 -D_GNU_SOURCE -pthread -Wall -Wextra $$(tests/programs/flags $<) -o $@ $<
 $(O)/tests/programs/%: tests/programs/%.cc tests/programs/burn.h
 	@mkdir -p $(@D)
-	$(CXX) $(SYSROOT_FLAGS) -std=gnu++17 -pthread -Wall -Wextra $$(tests/programs/flags $<) -o $@ $<
+	$(call QUIET,CXX  )$(CXX) $(SYSROOT_FLAGS) -std=gnu++17 -pthread -Wall -Wextra $$(tests/programs/flags $<) -o $@ $<
 
 $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/libaltpttop.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(FUZZ_LINK) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a $(LIBS)
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) $(FUZZ_LINK) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a $(LIBS)
 
 # The screens on a made-up profile, to look at: build/tests/screen/fake/fake_main [many] [metrics] …
 FAKE_UI := $(O)/tests/screen/fake/fake_main
 $(FAKE_UI): tests/screen/fake/fake_main.c $(filter-out %/script.o,$(SCREEN_HELP)) $(O)/libaltpttop.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(filter-out %/script.o,$(SCREEN_HELP)) \
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(filter-out %/script.o,$(SCREEN_HELP)) \
 		$(O)/libaltpttop.a $(LIBS)
 fake-ui: $(FAKE_UI)
 
 # A bench is tests/bench/NAME.c, or all files of tests/bench/NAME/ with a main.c.
 $(filter $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c)),$(BENCH)): $(O)/%: %.c $(O)/libaltpttop.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a -lutil $(LIBS)
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(O)/libaltpttop.a -lutil $(LIBS)
 .SECONDEXPANSION:
 $(patsubst %/main.c,$(O)/%,$(wildcard tests/bench/*/main.c)): $(O)/%: $$(wildcard %/*.c) $$(wildcard %/*.h) $(O)/libaltpttop.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.c,$^) $(O)/libaltpttop.a -lunwind-ptrace $(LIBS)
+	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.c,$^) $(O)/libaltpttop.a -lunwind-ptrace $(LIBS)
 
 programs: $(PROGRAMS)
 bench-built: $(BENCH)
@@ -125,7 +131,7 @@ unit: $(UNIT) $(SCREEN)
 	@tests/run $^
 check:
 	@.ci/deps build check
-	@$(MAKE) --no-print-directory check-built
+	@$(MAKE) $(ALL_CPUS) --no-print-directory check-built
 check-built: $(BIN) $(UNIT) $(SCREEN) $(PROGRAMS)
 	@O=$(O) tests/run $(UNIT) $(SCREEN) $(LIVE)
 live: $(BIN) $(PROGRAMS)
@@ -177,7 +183,7 @@ deps:
 	@.ci/deps build check
 demo:
 	@.ci/deps build
-	@$(MAKE) --no-print-directory $(BIN)
+	@$(MAKE) $(ALL_CPUS) --no-print-directory $(BIN)
 	./$(BIN) --demo
 
 install: $(BIN)
@@ -196,7 +202,7 @@ clean:
 	rm -rf build build-* altpttop
 
 help:
-	@echo 'make            build ./altpttop (it runs uninstalled)'
+	@echo 'make            build ./altpttop (it runs uninstalled); V=1 shows the commands'
 	@echo 'make deps       install the packages needed to build and test (apt, as root)'
 	@echo 'make demo       install, build, and watch a bundled workload'
 	@echo 'make check      install, build, and run all tests'

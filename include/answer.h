@@ -240,12 +240,13 @@ struct answer_status {
 	uint64_t stop_median_ns; /* timer sampler */
 	uint64_t own_rss;
 	uint64_t elapsed_ns;
-	uint64_t window_ns;  /* asked; 0 all */
-	uint64_t covered_ns; /* what the window really covers */
-	bool marked;         /* `z`: counting from the mark */
-	bool finished;       /* target gone or file read */
-	bool recording;      /* a file, not live */
-	double progress;     /* recordings: 0…1; negative: not reading */
+	uint64_t window_ns;      /* asked; 0 all */
+	uint64_t covered_ns;     /* what the window really covers */
+	uint64_t set_covered_ns; /* … by the event set in view */
+	bool marked;             /* `z`: counting from the mark */
+	bool finished;           /* target gone or file read */
+	bool recording;          /* a file, not live */
+	double progress;         /* recordings: 0…1; negative: not reading */
 	uint8_t nspark;
 	float spark[SPARK_MAX]; /* CPU use by second, newest last; negative: no data */
 	char say[256];          /* the newest sentence from the source, "" none */

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EVENT_MAX  64 /* events alive in one profile, all sets ever used together */
-#define METRIC_MAX 16 /* derived columns of one set */
+#define EVENT_MAX  64  /* events alive in one profile, all sets ever used together */
+#define METRIC_MAX 16  /* derived columns of one set */
+#define SET_NAME   128 /* bytes of the name of an event set, or of a list of events */
 
 enum event_unit {
 	EVENT_COUNT, /* a count of occurrences */
@@ -25,7 +26,8 @@ struct event_desc {
 	bool cpu_time;   /* EVENT_NS only: on-CPU time (else wall or off-CPU time) */
 	uint16_t leader; /* index of its group leader; its own index when alone */
 	uint16_t set;    /* which event set of this profile, counted from 0 */
-	uint64_t period; /* fixed period, or 0 with freq_hz set */
+	char set_name[SET_NAME]; /* as it was asked for, "" unknown */
+	uint64_t period;         /* fixed period, or 0 with freq_hz set */
 	uint32_t freq_hz;
 	bool exact; /* recordings: every occurrence is there, so that shares have no sampling error
 		     */

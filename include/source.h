@@ -66,6 +66,7 @@ struct source_status {
 	_Atomic uint32_t stack_bytes; /* dump size in use */
 	_Atomic uint32_t threads;     /* threads watched */
 	_Atomic uint32_t unwatched;   /* threads that exist but could not be watched */
+	_Atomic uint32_t set;         /* number of the event set in use (event_desc.set) */
 	_Atomic uint64_t cost_ppm;    /* estimated slow-down of the target, parts per million */
 	_Atomic bool finished;        /* target gone, or the recording read to its end */
 	int first_view; /* recordings: the screen that shows them best, enum view_kind; set when

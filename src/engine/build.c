@@ -118,7 +118,7 @@ static void mask_group(struct build *b)
 static void choose_event(struct build *b)
 {
 	const struct shared *s = &b->e->shared;
-	uint16_t set = b->q->set == UINT16_MAX ? b->e->newest_set : b->q->set;
+	uint16_t set = set_in_view(b->e, b->q->set);
 	b->event = UINT16_MAX;
 	b->desc = shared_event(s, b->q->event);
 	if (b->desc && b->desc->sampled) {
@@ -132,6 +132,15 @@ static void choose_event(struct build *b)
 	}
 	if (b->event == UINT16_MAX)
 		b->desc = NULL;
+}
+
+uint64_t build_set_covered_ns(const struct build *b)
+{
+	const struct window *w = &b->window;
+	uint64_t covered = set_covered_ns(b->e, set_in_view(b->e, b->q->set), w->from_ns,
+					  w->until_ns);
+
+	return covered < w->covered_ns ? covered : w->covered_ns;
 }
 
 static bool whole_target(const struct build *b)

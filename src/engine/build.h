@@ -62,6 +62,8 @@ int build_fold(struct build *b, task_id task);
 struct row *build_row(struct build *b); /* zeroed, texts ""; NULL: full (or failed) */
 const char *build_text(struct build *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3))); /* never NULL */
+/* How much of the window the event set in view was collected over. */
+uint64_t build_set_covered_ns(const struct build *b);
 /* Copy what fits, whole characters; NULL is "". */
 void build_copy(char *to, size_t size, const char *from);
 /* Make room for at most @n rows (and the rest row). False: no memory. */

@@ -77,10 +77,7 @@ static void set_events(struct engine *e, const struct command *c)
 	struct source_command sc = {.kind = SOURCE_SET_EVENTS, .events = strdup(text)};
 	if (!sc.events)
 		return;
-	if (pass_on(e, &sc, "the events") == 0) {
-		free((char *)(uintptr_t)e->setup.event_set);
-		e->setup.event_set = strdup(text);
-	}
+	pass_on(e, &sc, "the events");
 }
 
 static void set_interval(struct engine *e, const struct command *c)

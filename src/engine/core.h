@@ -16,6 +16,7 @@
 #include "engine/output.h"
 #include "engine/run.h"
 #include "engine/shared.h"
+#include "engine/spans.h"
 #include "engine/trigger.h"
 #include "profile/fold.h"
 #include "profile/profile.h"
@@ -120,7 +121,8 @@ struct engine {
 	uint64_t rest_until_ns; /* the ring is left alone so that samples come in batches */
 	uint64_t start_ns;
 	uint64_t known_events; /* bits of events the profile was told of */
-	uint16_t newest_set;
+	uint16_t newest_set;   /* the set in use */
+	struct spans spans;
 	uint64_t loss_seen[LOSS_KINDS];
 	struct count_state *counts; /* [EVENT_MAX] */
 	struct topdown_fit *fits;   /* by set, NULL: not tried yet */

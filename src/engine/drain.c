@@ -22,20 +22,34 @@ static enum account_scope scope_of(const char *event)
 	return user ? SCOPE_USER : SCOPE_KERNEL;
 }
 
+/* The newest; a live source says itself which it uses, as it may go back to an older one. */
+static uint16_t set_in_use(const struct engine *e)
+{
+	const struct source_status *s = e->setup.live && e->source ? e->ops->status(e->source)
+								   : NULL;
+	uint32_t told = s ? atomic_load_explicit(&s->set, memory_order_acquire) : 0;
+	uint16_t newest = 0;
+
+	for (uint16_t i = 0; i < EVENT_MAX; i++) {
+		const struct event_desc *d = shared_event(&e->shared, i);
+		if (d && d->set == told && s)
+			return d->set;
+		if (d && d->set > newest)
+			newest = d->set;
+	}
+	return newest;
+}
+
 /* One on-CPU clock a set stands for its CPU time: two would count it twice. */
 static void learn_events(struct engine *e)
 {
 	uint64_t announced = atomic_load_explicit(&e->shared.announced, memory_order_acquire);
-	if (announced == e->known_events)
+	uint16_t in_use = set_in_use(e);
+	if (announced == e->known_events && in_use == e->newest_set)
 		return;
 	uint64_t clocks = 0;
 	int clock_of_newest = -1;
-	e->newest_set = 0;
-	for (uint16_t i = 0; i < EVENT_MAX; i++) {
-		const struct event_desc *d = shared_event(&e->shared, i);
-		if (d && d->set > e->newest_set)
-			e->newest_set = d->set;
-	}
+	e->newest_set = in_use;
 	uint64_t sets_done = 0;
 	for (uint16_t i = 0; i < EVENT_MAX; i++) {
 		const struct event_desc *d = shared_event(&e->shared, i);
@@ -70,6 +84,8 @@ static void take_sample(struct engine *e, const struct sample *s)
 {
 	if (s->event < EVENT_MAX && !(e->known_events >> s->event & 1))
 		learn_events(e);
+	if (s->event < EVENT_MAX)
+		spans_add(&e->spans, e->shared.events[s->event].set, s->time_ns);
 	triggers_sample(e, s->event, s->time_ns);
 	profile_add(&e->profile, s, sample_values(s), sample_frames(s));
 }

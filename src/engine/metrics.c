@@ -137,7 +137,7 @@ static void title(struct build *b)
 		build_copy(to->unit, sizeof to->unit, from->unit);
 		build_copy(to->meaning, sizeof to->meaning, from->meaning);
 		to->decimals = from->decimals;
-		to->covered_s = (double)b->window.covered_ns / 1e9;
+		to->covered_s = (double)build_set_covered_ns(b) / 1e9;
 	}
 	b->a->nmetrics = (uint8_t)b->metrics.n;
 }
@@ -182,7 +182,7 @@ static void choose_parts(struct build *b)
 static void choose_all(struct build *b)
 {
 	const struct engine_setup *setup = &b->e->setup;
-	const char *wanted = b->desc && b->desc->set == b->e->newest_set ? setup->event_set : NULL;
+	const char *wanted = b->desc ? set_name(b->e, b->desc->set) : NULL;
 	bool named = false;
 
 	for (size_t i = 0; b->desc && i < setup->nsets; i++)

@@ -80,7 +80,8 @@ void engine_publish(struct engine *e, uint64_t now_ns)
 	const struct query *q = &e->ask->query;
 	const struct view_builder *view = (unsigned)q->view < VIEW_KINDS ? &view_builders[q->view]
 									 : NULL;
-	struct build b = {.e = e, .t = e->tables, .q = q, .event = UINT16_MAX};
+	struct query asked = *q;
+	struct build b = {.e = e, .t = e->tables, .q = &asked, .event = UINT16_MAX};
 	uint64_t cpu = clock_thread_cpu_ns();
 
 	b.box = answer_box_new();
@@ -89,8 +90,12 @@ void engine_publish(struct engine *e, uint64_t now_ns)
 	b.a = &b.box->answer;
 	b.a->query = *q;
 	b.a->query.expanded = NULL;
+	/* The last seconds of a set that others followed are before its end. */
+	uint64_t end = set_in_view(e, q->set) == e->newest_set ? 0 : set_end_ns(e, q->set);
+	if (end && (!q->until_ns || end < q->until_ns))
+		asked.until_ns = end + 1;
 	b.a->time_ns = q->until_ns ? q->until_ns : engine_now(e);
-	b.window = profile_window(&e->profile, q->window_ns, q->until_ns, engine_now(e));
+	b.window = profile_window(&e->profile, q->window_ns, asked.until_ns, engine_now(e));
 	task_id task = view && view->all_threads ? 0 : q->task;
 	b.failed = build_fold(&b, task) != 0;
 	if (!b.failed && view && view->build)

@@ -197,9 +197,10 @@ void build_status(struct build *b, struct answer_status *s)
 	build_copy(s->target, sizeof s->target, e->setup.target_text);
 	build_copy(s->where, sizeof s->where, e->setup.where);
 	build_copy(s->event_set, sizeof s->event_set,
-		   e->setup.event_set ? e->setup.event_set
-		   : b->desc          ? b->desc->name
-				      : "");
+		   b->desc && *set_name(e, b->desc->set) ? set_name(e, b->desc->set)
+		   : b->desc                             ? b->desc->name
+							 : "");
+	s->set_covered_ns = build_set_covered_ns(b);
 	fill_source(e, s);
 	fill_use(b, s, &tally);
 	fill_quality(b, s, &tally);

@@ -58,9 +58,9 @@ static bool any_fits(struct build *b)
 /* What is counted now, by the name it was asked for or its first event. */
 static const char *counted_now(const struct build *b)
 {
-	const char *asked = b->e->setup.event_set;
+	const char *asked = set_name(b->e, b->e->newest_set);
 
-	return asked ? asked : b->desc ? b->desc->name : "nothing yet";
+	return *asked ? asked : b->desc ? b->desc->name : "nothing yet";
 }
 
 static void offer_events(struct build *b)

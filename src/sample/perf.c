@@ -45,6 +45,7 @@ static void source_close(struct source *source)
 		fleet_free(ps->leaving.data[i]);
 	for (size_t i = 0; i < ps->texts.len; i++)
 		free(ps->texts.data[i]);
+	perf_setup_sets_free(ps);
 	vec_fini(&ps->leaving);
 	vec_fini(&ps->texts);
 	fleet_ids_fini(&ps->ids);
@@ -169,6 +170,8 @@ static uint64_t drain(struct perf_source *ps, bool last)
 
 static void take_command(struct perf_source *ps, const struct source_command *c)
 {
+	bool changed = true;
+
 	switch (c->kind) {
 	case SOURCE_SET_RATE: perf_setup_rate(ps, c->rate_hz); break;
 	case SOURCE_SET_STACK:
@@ -180,10 +183,12 @@ static void take_command(struct perf_source *ps, const struct source_command *c)
 		ps->setup.no_user = c->no_user;
 		break;
 	case SOURCE_SET_EVENTS:
-		perf_setup_switch(ps, c->events);
+		changed = perf_setup_switch(ps, c->events);
 		free(c->events);
 		break;
 	}
+	if (!changed)
+		return;
 	perf_shift(ps, ps->sampling->cpu_wide);
 }
 

@@ -27,6 +27,8 @@
 /* Records this much younger than the reading of the rings wait: an earlier one may still come. */
 #define PERF_HORIZON_NS (2 * MS)
 
+struct perf_set;
+
 enum shift_state {
 	SHIFT_NONE,
 	SHIFT_BUILDING, /* the next fleets are being opened */
@@ -57,12 +59,17 @@ struct perf_source {
 	struct plan_setup setup;
 	struct event_spec events[EVENT_MAX]; /* of the current set */
 	uint32_t nevents;
-	uint16_t leader[EVENT_MAX];     /* place of each one's group leader in events */
-	uint64_t sampled;               /* bit by place: one of each group */
-	bool groups;                    /* some are read together */
-	bool groups_inherit;            /* the kernel can read them for threads born later */
-	uint16_t first_event;           /* index of events[0] in the profile's event list */
-	uint16_t set;                   /* number of the current set */
+	uint16_t leader[EVENT_MAX]; /* place of each one's group leader in events */
+	uint64_t sampled;           /* bit by place: one of each group */
+	bool groups;                /* some are read together */
+	bool groups_inherit;        /* the kernel can read them for threads born later */
+	uint16_t first_event;       /* index of events[0] in the profile's event list */
+	uint16_t set;               /* number of the current set */
+	char set_name[SET_NAME];    /* as it was asked for */
+	uint16_t sets_made;         /* number of the newest */
+	struct {
+		VEC(struct perf_set *)
+	} sets; /* all that were in use, the current one perhaps not yet (perf_sets.c) */
 	struct fleet *sampling, *side;  /* side: NULL when folded into sampling */
 	struct fleet *next, *next_side; /* SHIFT_BUILDING: to take over */
 	struct {

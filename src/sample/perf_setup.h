@@ -12,7 +12,7 @@ int perf_setup_probe(const struct target *target, const struct source_config *co
 
 /* Steps of opening, in this order. */
 int perf_setup_limits(struct perf_source *ps, struct err *err);
-int perf_setup_events(struct perf_source *ps, struct err *err); /* and announce them */
+int perf_setup_events(struct perf_source *ps, struct err *err); /* perf_sets.c; announces them */
 int perf_setup_target(struct perf_source *ps, struct err *err);
 int perf_setup_rings(struct perf_source *ps, struct err *err);
 void perf_setup_say(struct perf_source *ps); /* what is missing */
@@ -20,7 +20,9 @@ void perf_setup_say(struct perf_source *ps); /* what is missing */
 /* While it runs. */
 void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz);
 bool perf_setup_rate_allowed(const struct perf_source *ps, uint32_t rate_hz); /* any thread */
-void perf_setup_switch(struct perf_source *ps, const char *events);
+/* To another set (perf_sets.c). False: it is in use, or cannot be had, which is said. */
+bool perf_setup_switch(struct perf_source *ps, const char *events);
+void perf_setup_sets_free(struct perf_source *ps);
 /* Estimated slow-down of a thread that works, in parts per million. */
 uint64_t perf_setup_cost(const struct perf_source *ps);
 void perf_setup_pace(struct perf_source *ps, uint64_t now); /* -F auto, size of dumps */

@@ -70,8 +70,11 @@ int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
 		add(&f, 120, slow ? LOOK_FAIR : LOOK_VALUE, "", "%*.0f/%u Hz", digits,
 		    fmax(s->delivered_hz, 0), s->asked_hz);
 	}
-	if (*s->event_set)
-		add(&f, 70, LOOK_VALUE, "", "%s", s->event_set);
+	if (*s->event_set && s->set_covered_ns && s->set_covered_ns < s->covered_ns / 20 * 19)
+		add(&f, 71, LOOK_FAIR, "", "%.40s over %.1f s", s->event_set,
+		    (double)s->set_covered_ns / 1e9);
+	else if (*s->event_set)
+		add(&f, 70, LOOK_VALUE, "", "%.60s", s->event_set);
 	add(&f, 150, LOOK_VALUE, "", "%s", number_elapsed(text, s->elapsed_ns))->right = true;
 	return f.n;
 }

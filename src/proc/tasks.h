@@ -55,6 +55,9 @@ void tasks_note_exit(struct tasks *t, pid_t pid, pid_t tid);
  */
 void tasks_account(struct tasks *t, const struct sink *sink, uint64_t budget_ns);
 
+/* What of its CPU time was spent in user code and in the kernel, as last read. False: not known. */
+bool tasks_times(const struct tasks *t, pid_t tid, uint64_t *ret_user_ns, uint64_t *ret_system_ns);
+
 uint32_t tasks_count(const struct tasks *t);
 bool tasks_alive(const struct tasks *t); /* false: every watched process is gone (or a zombie) */
 

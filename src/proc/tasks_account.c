@@ -91,6 +91,17 @@ static void account_thread(struct entry *e, const struct sink *sink)
 	sink->ops->account(sink->ctx, &a);
 }
 
+bool tasks_times(const struct tasks *t, pid_t tid, uint64_t *ret_user_ns, uint64_t *ret_system_ns)
+{
+	uint32_t i;
+
+	if (!map64_get(&t->by_tid, (uint64_t)tid, &i))
+		return false;
+	*ret_user_ns = t->entries.data[i].t.user_ns;
+	*ret_system_ns = t->entries.data[i].t.system_ns;
+	return true;
+}
+
 static int busier(const void *a, const void *b, void *ctx)
 {
 	const struct tasks *t = ctx;

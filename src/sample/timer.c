@@ -150,6 +150,7 @@ static int timer_open(const struct target *target, const struct source_config *c
 	(void)tables;
 	if (!ts)
 		return err_set(err, ENOMEM, "no memory for the timer sampler");
+	timer_modes_begin(&ts->modes, 0, 0);
 	ts->target = target;
 	ts->config = config;
 	ts->sink = sink;

@@ -19,6 +19,7 @@ struct timer_capture *timer_capture(struct timer_source *ts)
 		timer_deliver(ts);
 	c = &ts->captures[ts->ncaptures];
 	c->s = (struct raw_sample){0};
+	c->mode = MODE_WAITS;
 	return c;
 }
 
@@ -110,6 +111,8 @@ void timer_finish(struct timer_source *ts, struct timer_thread *t, struct timer_
 	c->s.weight = weight(ts, t, c->s.time_ns, ran);
 	if (!c->s.weight)
 		return;
+	if (c->mode != MODE_WAITS)
+		c->s.weight = timer_modes_weigh(ts, t, c->mode, c->s.weight);
 	c->s.pid = t->pid;
 	c->s.tid = t->tid;
 	shape(ts, c);

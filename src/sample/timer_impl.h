@@ -35,6 +35,24 @@ struct timer_ran {
 	uint64_t ns, times;
 };
 
+/*
+ * A stop takes effect some microseconds after it was asked for. Who enters the kernel meanwhile
+ * stops there, so that system calls are seen more often than their time is worth. The kernel's own
+ * account of user and system time, taken by its clock tick, tells by how much.
+ */
+struct timer_modes {
+	double call_ns, seen_ns;               /* weight of samples: in system calls, of all */
+	double system_ns, accounted_ns;        /* the kernel's account over the same time */
+	uint64_t last_user_ns, last_system_ns; /* as read last */
+	double keep; /* what a sample in a system call keeps of its weight */
+};
+
+enum timer_mode {
+	MODE_WAITS, /* it was not stopped */
+	MODE_USER,
+	MODE_CALL, /* stopped on the way out of a system call */
+};
+
 struct timer_thread {
 	pid_t pid, tid;
 	size_t at;                    /* index in threads */
@@ -46,12 +64,14 @@ struct timer_thread {
 	uint64_t looked_ns;           /* until when it did nothing else than what was seen last */
 	uint64_t asked_ns;            /* when it was asked to stop, while `pending` */
 	uint64_t refused_ns;          /* when tracing it was refused, 0: not */
-	uint32_t stack_bytes;         /* to read of its stack */
-	uint16_t flags;               /* of its last sample */
-	uint8_t heat;                 /* visits until it counts as idle */
-	bool pending; /* seized and asked to stop: its stop or its end will be reported */
-	bool known;   /* a stack of it was delivered: it may be repeated */
-	bool gone;    /* its files are gone; the next scan tells */
+	uint64_t lent_ns; /* taken from samples in calls: the next in user code gets it */
+	struct timer_modes modes;
+	uint32_t stack_bytes; /* to read of its stack */
+	uint16_t flags;       /* of its last sample */
+	uint8_t heat;         /* visits until it counts as idle */
+	bool pending;         /* seized and asked to stop: its stop or its end will be reported */
+	bool known;           /* a stack of it was delivered: it may be repeated */
+	bool gone;            /* its files are gone; the next scan tells */
 };
 
 struct timer_code { /* a mapping of a file's code */
@@ -73,6 +93,7 @@ struct timer_process {
 /* A sample on its way to the sink: everything is copied, so that the thread runs on. */
 struct timer_capture {
 	struct raw_sample s;
+	enum timer_mode mode;
 	struct sample_regs regs;
 	uint8_t *stack; /* TIMER_STACK_MOST bytes */
 	uint64_t chain[128];
@@ -128,6 +149,8 @@ struct timer_source {
 	uint64_t own_wait_ns; /* how long it had waited for a CPU before it last slept */
 	uint64_t woke_ns;     /* when it woke then */
 	bool no_schedstat;    /* this kernel has none: stat's ticks are too coarse for weights */
+
+	struct timer_modes modes; /* of all threads: for those that did not run long enough */
 
 	/* Rate control. */
 	uint64_t second_cpu_ns, second_samples, second_paused, second_losses, second_weight;
@@ -208,6 +231,7 @@ void timer_regs_convert(const struct timer_regs *r, struct sample_regs *ret);
 void timer_regs_blocked(uint64_t sp, uint64_t pc, struct sample_regs *ret);
 uint64_t timer_regs_sp(const struct sample_regs *r);
 uint64_t timer_regs_pc(const struct sample_regs *r);
+bool timer_regs_in_call(pid_t tid, const struct timer_regs *r); /* stopped as a system call ends */
 bool timer_regs_fp(const struct sample_regs *r, uint64_t *ret_fp);
 
 enum timer_restart {
@@ -217,6 +241,17 @@ enum timer_restart {
 };
 /* Did our stop make a system call of this stopped thread fail? Then let it be made again. */
 enum timer_restart timer_restart_call(pid_t pid, pid_t tid, struct timer_regs *r);
+
+/* timer_modes.c: user code against system calls. */
+void timer_modes_begin(struct timer_modes *m, uint64_t user_ns, uint64_t system_ns);
+/* The kernel accounted this to the same time as the samples so far. */
+void timer_modes_learn(struct timer_modes *m, double system_ns, double user_ns);
+/* After an account: how did samples and account divide the time? */
+void timer_modes_account(struct timer_source *ts);
+/* The weight of a sample that stands for @ns; what it does not keep goes to @t's next in user code.
+ */
+uint64_t timer_modes_weigh(struct timer_source *ts, struct timer_thread *t, enum timer_mode mode,
+			   uint64_t ns);
 
 /* timer_pace.c: pauses, cost, rate. */
 void timer_slept(struct timer_source *ts, bool before); /* round a wait for stops */

@@ -137,6 +137,14 @@ bool timer_regs_fp(const struct sample_regs *r, uint64_t *ret_fp)
 	return r->mask >> X86_BP & 1;
 }
 
+bool timer_regs_in_call(pid_t tid, const struct timer_regs *r)
+{
+	const struct user_regs_struct *u = (const void *)r->words;
+
+	(void)tid;
+	return (r->size == SIZE32 ? (int32_t)word32(r, 11) : (long)u->orig_rax) >= 0;
+}
+
 /*
  * Calls that did nothing yet when they return EINTR, so that making them again is what the program
  * asked for. close is not among them (the descriptor is gone), nor ioctl (who knows).
@@ -271,6 +279,15 @@ bool timer_regs_fp(const struct sample_regs *r, uint64_t *ret_fp)
 
 	*ret_fp = r->r[reg];
 	return r->mask >> reg & 1;
+}
+
+bool timer_regs_in_call(pid_t tid, const struct timer_regs *r)
+{
+	int nr = -1;
+	struct iovec io = {.iov_base = &nr, .iov_len = sizeof nr};
+
+	(void)r;
+	return ptrace(PTRACE_GETREGSET, tid, NT_ARM_SYSTEM_CALL, &io) == 0 && nr >= 0;
 }
 
 enum timer_restart timer_restart_call(pid_t pid, pid_t tid, struct timer_regs *r)

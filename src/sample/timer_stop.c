@@ -190,6 +190,7 @@ static void sample_stopped(struct timer_source *ts, struct timer_thread *t, int 
 	ok = timer_regs_read(t->tid, &regs) == 0 && timer_ran(ts, t, &ran) == 0;
 	if (ok) {
 		timer_regs_convert(&regs, &c->regs);
+		c->mode = timer_regs_in_call(t->tid, &regs) ? MODE_CALL : MODE_USER;
 		timer_read_stack(ts, t, c);
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			restart = timer_restart_call(t->pid, t->tid, &regs);

@@ -183,6 +183,7 @@ static bool keep_house(struct timer_source *ts)
 	if (now >= ts->account_ns) {
 		timer_deliver(ts);
 		tasks_account(ts->tasks, ts->sink, ACCOUNT_BUDGET_NS);
+		timer_modes_account(ts);
 		ts->account_ns = now + ACCOUNT_EVERY_NS;
 	}
 	if (now >= ts->second_ns + 1000 * MS)

@@ -23,6 +23,7 @@
 #define RECORD_MAX        65536
 #define SCRATCH_WORDS     4096
 #define LBR_MAX           1024
+#define KERNEL_HALF       (1ull << 63)
 #define BRANCH_CALL_STACK (1 << 11)
 #define VALUES_MAX        32
 
@@ -120,16 +121,21 @@ static void fill_regs(const struct perfdata *p, const struct record_regs *in,
 	}
 }
 
-/* The call stack that the hardware kept: where the newest call went, then from where each call
- * came. */
-static uint32_t lbr_chain(struct perfdata *p, const struct record_sample *s)
+/*
+ * The call stack that the hardware kept: the sampled instruction, where the newest call went (it
+ * may have left there by a tail call or through a PLT stub), then from where each call came.
+ */
+static uint32_t lbr_chain(struct perfdata *p, const struct record_sample *s, bool kernel)
 {
 	uint32_t n = 0;
-	if (!s->nbranches)
-		return 0;
-	p->lbr[n++] = s->branches[0].to;
+	if (!kernel && s->ip)
+		p->lbr[n++] = s->ip;
+	/* The way into the kernel is in the kernel's own chain. */
+	if (s->branches[0].to < KERNEL_HALF)
+		p->lbr[n++] = s->branches[0].to;
 	for (uint64_t i = 0; i < s->nbranches && n < LBR_MAX; i++)
-		p->lbr[n++] = s->branches[i].from;
+		if (s->branches[i].from < KERNEL_HALF)
+			p->lbr[n++] = s->branches[i].from;
 	return n;
 }
 
@@ -230,7 +236,7 @@ static int deliver_sample(struct perfdata *p, void *record)
 		raw.stack_asked = s.stack_asked;
 	}
 	if (a->attr.layout.branch_type & BRANCH_CALL_STACK && s.nbranches && !raw.regs) {
-		raw.nuser = lbr_chain(p, &s);
+		raw.nuser = lbr_chain(p, &s, kernel);
 		raw.user = p->lbr;
 		raw.user_is_lbr = true;
 	}
@@ -259,7 +265,9 @@ static void deliver_mmap(struct perfdata *p, const struct record_side *r)
 			     .path = r->mmap.path,
 			     .build_id = r->mmap.build_id,
 			     .build_id_size = r->mmap.build_id_size};
-	if (r->header.type == RECORD_MMAP)
+	/* simpleperf tells no protection of generated code, but a mark of its own. */
+	const uint32_t known = PROT_READ | PROT_WRITE | PROT_EXEC;
+	if (r->header.type == RECORD_MMAP || !(m.prot & known))
 		m.prot = PROT_READ | (r->header.misc & MISC_MMAP_DATA ? 0 : PROT_EXEC);
 	for (size_t i = 0; !m.build_id && i < f->build_ids.len; i++) {
 		const struct perffile_build_id *b = &f->build_ids.data[i];

@@ -36,6 +36,7 @@ struct script {
 				  their holder */
 	/* what was seen before */
 	struct map64 memo;
+	struct map64 chains; /* frames of generated code whose names tell what is inlined */
 	struct {
 		VEC(struct tail)
 	} tails;
@@ -118,6 +119,37 @@ static void add_frame(struct script *s, frame_id id)
 		s->inlined_from = (uint32_t)s->frames.len;
 }
 
+/*
+ * "outer->inner->innermost" in a perf map: what the compiler of generated code has inlined there.
+ * An operator's name has no such form in a map.
+ */
+static void add_chain(struct script *s, frame_id id)
+{
+	struct tables *t = s->im->tables;
+	const struct frame *f = tables_frame_get(t, id);
+	const char *name = tables_text(t, f->name), *end = name + strlen(name);
+	for (const char *at = end; at > name; at--) {
+		bool arrow = at[0] == '-' && at[1] == '>' && at + 2 < end;
+		if (!arrow)
+			continue;
+		add_frame(s, import_frame(s->im, f->module,
+					  tables_strn(t, at + 2, (size_t)(end - at - 2)), 0, 0, 0,
+					  FRAME_INLINED));
+		end = at;
+	}
+	add_frame(s, import_frame(s->im, f->module, tables_strn(t, name, (size_t)(end - name)), 0,
+				  0, 0, 0));
+}
+
+static void add_place(struct script *s, frame_id id)
+{
+	uint32_t unused;
+	if (s->chains.count && map64_get(&s->chains, id, &unused))
+		add_chain(s, id);
+	else
+		add_frame(s, id);
+}
+
 /* A source line stands behind its frame: the frame becomes one with file and line. */
 static bool add_srcline(struct script *s, const char *line, size_t n)
 {
@@ -151,8 +183,11 @@ static bool frame_line(struct script *s, const char *line, size_t n)
 			return false;
 		id = place_frame(s, &p, 0);
 		memo_put(s, key, id);
+		if (starts(p.dso, "/tmp/perf-") && p.symbol.n > 4 &&
+		    memmem(p.symbol.s + 1, p.symbol.n - 1, "->", 2))
+			map64_put(&s->chains, id, 1);
 	}
-	add_frame(s, id);
+	add_place(s, id);
 	return true;
 }
 
@@ -456,6 +491,7 @@ static int script_run(struct import *im, struct err *err)
 	s.trace = im->trace && is_trace(&look);
 	s.branch_only = !look.plain;
 	map64_init(&s.memo);
+	map64_init(&s.chains);
 	map64_init(&s.threads);
 	int rc = s.trace ? im->trace->ops->begin(im->trace->ctx, TRACE_INSNS) : 0;
 	char *line;
@@ -475,6 +511,7 @@ static int script_run(struct import *im, struct err *err)
 		rc = rc ? rc : end;
 	}
 	map64_fini(&s.memo);
+	map64_fini(&s.chains);
 	map64_fini(&s.threads);
 	vec_fini(&s.frames);
 	vec_fini(&s.tails);

@@ -1,14 +1,46 @@
 /*
  * addrchain: turns chains of addresses into frames, and judges whether they are whole.
  *
- * The first address is where the thread is, the others are return addresses. Owned by the source
- * thread.
+ * The first address is where the thread is, the others are return addresses. In the hardware's own
+ * call stack the others are the calls themselves. Owned by the source thread.
  */
 #include "unwind/addrchain.h"
 
 #include "unwind/root.h"
 
-#define AGREE 3 /* frames in which a chain must agree with a walk to be believed beyond it */
+#define LIKELY_FUNCTION 4096 /* bytes, where nothing tells how long functions are */
+#define AGREE           3 /* frames in which a chain must agree with a walk to be believed beyond it */
+
+struct look {
+	struct cfi *cfi;
+	uint64_t at, entry;
+	bool known, same;
+};
+
+static void look_body(void *ctx)
+{
+	struct look *l = ctx;
+	struct cfi_fde fde;
+	l->known = cfi_find(l->cfi, l->at, &fde) == 0;
+	l->same = l->known && l->entry >= fde.start && l->entry < fde.end;
+}
+
+/* Is @pc in the function that was entered at @entry? */
+static bool is_still_in(struct unwinder *u, struct space *space, uint64_t pc, uint64_t entry)
+{
+	struct look l = {0};
+	uint64_t pc_offset, entry_offset;
+	const struct mapping *m = find_code(space, pc), *n = find_code(space, entry);
+	struct object *o = m && n ? objects_at(u->objects, m, pc, &pc_offset) : NULL;
+	if (!o || o != objects_at(u->objects, n, entry, &entry_offset))
+		return false;
+	l.cfi = o->cfi;
+	if (o->cfi && image_vaddr(o->image, pc_offset, &l.at) &&
+	    image_vaddr(o->image, entry_offset, &l.entry) &&
+	    !image_guarded(o->image, look_body, &l) && l.known)
+		return l.same;
+	return pc >= entry && pc - entry < LIKELY_FUNCTION;
+}
 
 enum cut_reason chain_frames(struct unwinder *u, struct space *space, const struct raw_sample *s,
 			     frame_id *frames, uint32_t max, uint32_t *ret_n)
@@ -21,8 +53,12 @@ enum cut_reason chain_frames(struct unwinder *u, struct space *space, const stru
 			why = CUT_LIMIT;
 			break;
 		}
+		bool exact = !k || s->user_is_lbr;
+		if (s->user_is_lbr && k == 1 && !(s->flags & SAMPLE_KERNEL) &&
+		    is_still_in(u, space, s->user[0], s->user[1]))
+			continue; /* the same frame once more */
 		const struct cache_entry *e = entry_at(u, space, generation, s->user[k],
-						       k ? HOW_RETURN : HOW_EXACT);
+						       exact ? HOW_EXACT : HOW_RETURN);
 		if (!e && k > 0) {
 			why = CUT_NO_MODULE;
 			break;

@@ -19,6 +19,8 @@ static void on_event(void *ctx, uint16_t index, const struct event_desc *d)
 static void on_sample(void *ctx, const struct raw_sample *s)
 {
 	struct counting *c = ctx;
+	if (c->each_sample)
+		c->each_sample(c, s);
 	c->samples++;
 	c->hits += s->hits ? s->hits : 1;
 	c->weight += s->weight;
@@ -40,8 +42,10 @@ static void on_sample(void *ctx, const struct raw_sample *s)
 
 static void on_mmap(void *ctx, const struct raw_mmap *m)
 {
-	(void)m;
-	((struct counting *)ctx)->mmaps++;
+	struct counting *c = ctx;
+	if (c->each_mmap)
+		c->each_mmap(c, m);
+	c->mmaps++;
 }
 
 static void on_fork(void *ctx, const struct raw_task *t)

@@ -28,6 +28,10 @@ struct counting {
 	unsigned nanalyses;
 	uint64_t stop_after; /* progress says no after so many calls; 0: never */
 	uint64_t progress_calls;
+	/* Called with each, besides; NULL: not. */
+	void (*each_sample)(struct counting *c, const struct raw_sample *s);
+	void (*each_mmap)(struct counting *c, const struct raw_mmap *m);
+	void *each_ctx;
 	uint64_t origins, kernel_text;
 	bool same_boot;
 	uint8_t kernel_build_id_size;

@@ -177,6 +177,7 @@ static void draw_tabs(struct ui *ui, struct rect r)
 		.covered_ns = ui->status.covered_ns,
 		.flags = (ui->flags | page->flags) & page->view->flags,
 		.frozen = ui->frozen,
+		.older = ui->set != UINT16_MAX,
 		.marked = ui->status.marked,
 		.filter = page->view->filtered ? ui->filter : "",
 		.thread = ui->thread,

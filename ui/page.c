@@ -95,6 +95,7 @@ void page_ask(struct ui *ui, struct page *page)
 		.window_ns = ui->window_ns,
 		.until_ns = ui->frozen ? ui->until_ns : 0,
 		.task = ui->task,
+		.set = ui->set,
 		.sort = page->sort,
 		.reverse = page->reverse,
 		.focus = page->focus,

@@ -19,6 +19,33 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 	return true;
 }
 
+/* A set that was in use before can be looked at again, in all screens: over all the time there is.
+ */
+static bool enter_set(struct ui *ui, struct page *page, const struct row *row)
+{
+	bool older = false;
+	uint16_t set = UINT16_MAX;
+
+	if (row->key.kind != ROW_HEADING && row->key.kind != ROW_EVENT)
+		return false;
+	for (uint32_t i = 0; i < page->answer->nrows; i++) /* the highest is in use now */
+		if (page->answer->rows[i].key.kind == ROW_HEADING &&
+		    page->answer->rows[i].key.b > row->key.b)
+			older = true;
+	if (older)
+		set = (uint16_t)row->key.b;
+	if (set == ui->set)
+		return false;
+	ui->set = set;
+	if (older)
+		ui->window_ns = 0;
+	ui->ask = true;
+	app_say(ui, MESSAGE_INFO, "%s",
+		older ? "this set's data, over all the time it has: Enter on the newest goes back"
+		      : "the set in use now");
+	return true;
+}
+
 /* Where no event tells of slots, rows are sentences; a part of the slots unfolds. */
 static bool enter_slots(struct ui *ui, struct page *page, const struct row *row)
 {
@@ -52,11 +79,13 @@ const struct screen screen_events = {
 	.name = "Events",
 	.about =
 		"What is counted over the whole target: each event a second and in all, the share of time "
-		"it was on the hardware, and the metrics made of it. A value that is not there says why. "
-		"e chooses another set while all goes on.",
+		"it was on the hardware, over how many seconds, and the metrics made of it in the window. "
+		"A value that is not there says why. e chooses another set while all goes on; sets that "
+		"were in use before stay below, and Enter shows all screens by one of them.",
 	.flags = SCREEN_TREE,
-	.foot = {ACTION_EVENTS, ACTION_RATE},
-	.enter = enter,
+	.foot = {ACTION_EVENTS, ACTION_ENTER, ACTION_RATE},
+	.enter = enter_set,
+	.draw = explain_row,
 };
 
 const struct screen screen_topdown = {

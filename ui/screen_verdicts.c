@@ -40,8 +40,12 @@ void explain_row(struct ui *ui, struct page *page, struct rect body)
 
 	if (!row || (!*row->note && !*row->hint))
 		return;
-	snprintf(text, sizeof text, "%.300s: %.400s%s%.400s", row->name, row->note,
-		 *row->note && *row->hint ? " \xc2\xb7 " : "", row->hint);
+	bool both = *row->note && *row->hint && strcmp(row->note, row->hint) != 0;
+	if (strcmp(row->name, row->hint) == 0)
+		snprintf(text, sizeof text, "%.900s", row->name);
+	else
+		snprintf(text, sizeof text, "%.300s: %.400s%s%.400s", row->name,
+			 both || !*row->hint ? row->note : "", both ? " \xc2\xb7 " : "", row->hint);
 	if (utf8_cells(text, r.w + 1) <= r.w)
 		return;
 	lines = paragraph_lines(text, strlen(text), r.w, 0);

@@ -1,7 +1,9 @@
 /*
  * show_events: what each event counted or sampled over the whole target, and why where it did not.
  *
- * Engine thread. Cells: per second, in all, share of the time on the hardware.
+ * Where the source reads its counters, the figures are theirs, since the set began; else they are
+ * summed from the samples of the window. Sets that were in use before stand below the newest.
+ * Engine thread.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +12,11 @@
 #include "engine/build.h"
 
 static const struct snapshot_column columns[] = {
-	{"PER SECOND", "", 0},
-	{"COUNT", "", 0},
-	{"SAMPLES", "", 0},
-	{"RUNNING", "%", 1},
+	{"PER S", "", 0},   {"COUNT", "", 0},
+	{"SAMPLES", "", 0}, {"RUNNING", "%", 1}, /* of the time, on the hardware */
+	{"OVER", "s", 1},                        /* the time that the figures are of */
 };
-enum { CELL_RATE, CELL_COUNT, CELL_SAMPLES, CELL_RUNNING_SHARE, CELLS };
+enum { CELL_RATE, CELL_COUNT, CELL_SAMPLES, CELL_RUNNING_SHARE, CELL_OVER, CELLS };
 
 struct event_sums {
 	uint64_t samples, weight, value, readings, ppm;
@@ -41,22 +42,34 @@ static void gather(const struct build *b, struct event_sums *sums)
 	}
 }
 
-static void fill_count(const struct build *b, double *cells, const struct count_state *c,
-		       const struct event_sums *s, bool sampled)
+static bool has_number(uint8_t state)
+{
+	return state == VALUE_OK || state == VALUE_SCALED;
+}
+
+static void fill_counted(double *cells, const struct count_state *c)
+{
+	if (c->last.time_ns > c->first.time_ns)
+		cells[CELL_OVER] = (double)(c->last.time_ns - c->first.time_ns) / 1e9;
+	if (c->last.enabled_ns)
+		cells[CELL_RUNNING_SHARE] = 100 * fmin(1, (double)c->last.running_ns /
+								  (double)c->last.enabled_ns);
+	if (!has_number(c->state) || isnan(cells[CELL_OVER]))
+		return;
+	cells[CELL_COUNT] = (double)(c->last.value - c->first.value);
+	if (c->nspark)
+		cells[CELL_RATE] = c->per_second[c->nspark - 1];
+}
+
+static void fill_sampled(const struct build *b, double *cells, const struct event_sums *s,
+			 bool sampled)
 {
 	double covered = (double)b->window.covered_ns / 1e9;
-	if (c->seen && (c->state == VALUE_OK || c->state == VALUE_SCALED)) {
-		cells[CELL_COUNT] = (double)(c->last.value - c->first.value);
-		if (c->nspark)
-			cells[CELL_RATE] = c->per_second[c->nspark - 1];
-		if (c->last.enabled_ns)
-			cells[CELL_RUNNING_SHARE] = 100 * (double)c->last.running_ns /
-						    (double)c->last.enabled_ns;
-		return;
-	}
 	uint64_t count = s->value ? s->value : sampled ? s->weight : 0;
+
 	if (s->samples || s->value) {
 		cells[CELL_COUNT] = (double)count;
+		cells[CELL_OVER] = covered;
 		if (covered > 0)
 			cells[CELL_RATE] = (double)count / covered;
 	}
@@ -76,6 +89,29 @@ static void fill_spark(struct row *row, const struct count_state *c)
 		row->spark[i] = most > 0 ? (float)(from[i] / most) : 0;
 }
 
+/* Why there is no number, or what the number is. */
+static const char *remark(struct build *b, uint16_t index, const struct event_desc *d,
+			  const struct event_sums *s, const double *cells)
+{
+	const struct count_state *c = &b->e->counts[index];
+
+	if (c->seen && *value_reason(c->state))
+		return value_reason(c->state);
+	if (c->seen && isnan(cells[CELL_OVER]))
+		return "counting since a moment";
+	if (!c->seen && b->e->profile.events_read >> index & 1 && !s->value &&
+	    b->e->profile.value_state[index] > VALUE_SCALED)
+		return value_reason(b->e->profile.value_state[index]);
+	if (!c->seen && !s->samples && !s->value)
+		return d->sampled ? "no samples in this window" : "n/a: nothing was read";
+	if (index == b->event)
+		return d->unit == EVENT_NS ? "ns of time; shares are of this event"
+					   : "shares are of this event";
+	if (d->sampled)
+		return c->seen ? "" : "summed from the samples of the window";
+	return "read along with its group's leader";
+}
+
 static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 		 const struct event_sums *s)
 {
@@ -88,39 +124,105 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 	}
 	for (int i = 0; i < CELLS; i++)
 		cells[i] = NAN;
-	fill_count(b, cells, c, s, d->sampled);
+	if (c->seen)
+		fill_counted(cells, c);
+	else
+		fill_sampled(b, cells, s, d->sampled);
 	if (d->sampled)
 		cells[CELL_SAMPLES] = (double)s->samples;
-	row->key = (struct row_key){.kind = ROW_EVENT, .a = index};
+	row->key = (struct row_key){.kind = ROW_EVENT, .a = index, .b = d->set};
 	row->name = row->full = d->name;
 	row->cells = cells;
 	row->self_samples = row->total_samples = s->samples;
 	row->self_weight = row->total_weight = d->sampled ? s->weight : s->value;
-	if (c->seen)
-		row->note = value_reason(c->state);
-	if (!*row->note && index == b->event)
-		row->note = d->unit == EVENT_NS ? "ns of time; shares are of this event"
-						: "shares are of this event";
-	if (!*row->note && !d->sampled)
-		row->note = "read along with its group's leader";
-	row->hint = row->note;
+	row->note = row->hint = remark(b, index, d, s, cells);
 	fill_spark(row, c);
+}
+
+/* A metric over the whole target, in the window. */
+static void emit_metric(struct build *b, uint32_t i)
+{
+	const struct set_metric *m = b->metrics.m[i].metric;
+	double *cells = arena_alloc(&b->box->arena, CELLS * sizeof *cells);
+	struct row *row = build_row(b);
+	if (!cells || !row) {
+		b->failed = true;
+		return;
+	}
+	for (int k = 0; k < CELLS; k++)
+		cells[k] = NAN;
+	cells[CELL_RATE] = metrics_value(&b->metrics, i, b->e->flat.all_values);
+	if (!isnan(cells[CELL_RATE])) {
+		cells[CELL_RUNNING_SHARE] = 100 * (double)b->metrics.running[i];
+		cells[CELL_OVER] = (double)b->window.covered_ns / 1e9;
+	}
+	row->key = (struct row_key){.kind = ROW_METRIC, .a = i + 1};
+	row->name = row->full = m->name;
+	row->cells = cells;
+	row->note = metrics_reason(b, i);
+	row->hint = build_text(b, "%s%s%s", m->meaning, m->next[0] ? " " : "", m->next);
+	row->nmetrics = 1;
+	row->self_metric[0] = metrics_judge(&b->metrics, i, b->e->flat.all_values);
+}
+
+static void emit_set(struct build *b, uint16_t set, const struct event_sums *sums)
+{
+	uint32_t n = shared_event_count(&b->e->shared);
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct event_desc *d = shared_event(&b->e->shared, i);
+		if (d && d->set == set && build_matches(b, d->name) && !b->failed)
+			emit(b, i, d, &sums[i]);
+	}
+}
+
+/* "before: cycles …": a set that others followed; Enter shows its columns again. */
+static void emit_heading(struct build *b, uint16_t set, const char *what)
+{
+	uint32_t n = shared_event_count(&b->e->shared);
+	struct row *row = build_row(b);
+	const struct event_desc *first = NULL;
+	uint32_t events = 0;
+
+	if (!row)
+		return;
+	for (uint16_t i = 0; i < n; i++) {
+		const struct event_desc *d = shared_event(&b->e->shared, i);
+		if (!d || d->set != set)
+			continue;
+		first = first ? first : d;
+		events++;
+	}
+	row->key = (struct row_key){.kind = ROW_HEADING, .a = set + 1u, .b = set};
+	row->name = row->full = build_text(b, "%s: %s%s", what, first ? first->name : "",
+					   events > 1 ? " …" : "");
+	row->hint = set == b->e->newest_set ? "Enter shows the columns of this set"
+					    : "Enter shows what this set counted, in all columns; "
+					      "it is not mixed with other sets";
 }
 
 void show_events(struct build *b)
 {
 	struct event_sums sums[EVENT_MAX] = {0};
 	uint32_t n = shared_event_count(&b->e->shared);
+	uint16_t shown = b->q->set == UINT16_MAX ? b->e->newest_set : b->q->set;
+	uint16_t newest = b->e->newest_set;
 
 	gather(b, sums);
-	if (!build_reserve(b, n))
+	if (!build_reserve(b, n + b->metrics.n + newest + 2u))
 		return;
 	b->a->columns = columns;
 	b->a->ncells = CELLS;
-	for (uint16_t i = 0; i < n; i++) {
-		const struct event_desc *d = shared_event(&b->e->shared, i);
-		uint16_t set = b->q->set == UINT16_MAX ? b->e->newest_set : b->q->set;
-		if (d && d->set == set && build_matches(b, d->name) && !b->failed)
-			emit(b, i, d, &sums[i]);
+	if (newest)
+		emit_heading(b, shown, shown == newest ? "now" : "again");
+	emit_set(b, shown, sums);
+	for (uint32_t i = 0; i < b->metrics.n && !b->failed; i++)
+		if (build_matches(b, b->metrics.m[i].metric->name))
+			emit_metric(b, i);
+	for (int set = newest; newest && set >= 0; set--) {
+		if (set == shown)
+			continue;
+		emit_heading(b, (uint16_t)set, set == newest ? "now" : "before");
+		emit_set(b, (uint16_t)set, sums);
 	}
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -36,6 +37,58 @@ struct fleet *fleet_new(const struct plan *plan, const struct ringset *rings, st
 	return f;
 }
 
+/*
+ * Add what the event's group (or it alone) shows on one CPU. @first: of the thread's CPUs. Each of
+ * a thread's events is enabled while the thread runs, wherever that is, and runs on its own CPU
+ * only.
+ */
+static void read_group(const struct fleet *f, const struct seat *s, uint16_t leader, uint16_t cpu,
+		       bool first, struct fleet_count sums[PLAN_MAX])
+{
+	uint64_t data[3 + 2 * PLAN_MAX], format = f->plan.e[leader].attr.read_format;
+	bool group = format & PERF_FORMAT_GROUP;
+	uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	ssize_t got = read(s->fds[leader * f->rings->n + cpu], data, sizeof data);
+	size_t n = got > 0 ? (size_t)got / sizeof *data : 0, at = 1, step;
+	bool timed = (format & times) == times;
+
+	if (n < 1 + (timed ? 2U : 0U))
+		return;
+	/* A group: how many, times, (value, id) each; one alone: value, times. */
+	for (uint16_t i = 0; i < (group ? data[0] : 1) && leader + i < f->plan.n; i++) {
+		struct fleet_count *c = &sums[leader + i];
+
+		step = group ? 1 + !!(format & PERF_FORMAT_ID) : 0;
+		at = group ? 1 + (timed ? 2U : 0U) + i * step : 0;
+		if (at >= n)
+			return;
+		c->value += data[at];
+		c->enabled_ns += timed && (first || f->cpu_wide) ? data[1] : 0;
+		c->running_ns += timed ? data[2] : 0;
+	}
+}
+
+static void seat_counts(const struct fleet *f, const struct seat *s,
+			struct fleet_count sums[PLAN_MAX])
+{
+	for (uint16_t e = 0; s->fds && e < f->plan.n; e++) {
+		bool first = true;
+
+		for (uint16_t cpu = 0; f->plan.e[e].leader == e && cpu < f->rings->n; cpu++)
+			if (s->fds[e * f->rings->n + cpu] >= 0) {
+				read_group(f, s, e, cpu, first, sums);
+				first = false;
+			}
+	}
+}
+
+void fleet_counts(const struct fleet *f, struct fleet_count ret[PLAN_MAX])
+{
+	memcpy(ret, f->closed, sizeof f->closed);
+	for (size_t i = 0; i < f->seats.len; i++)
+		seat_counts(f, &f->seats.data[i], ret);
+}
+
 static void seat_close(struct fleet *f, uint32_t seat)
 {
 	struct seat *s = &f->seats.data[seat];
@@ -43,6 +96,8 @@ static void seat_close(struct fleet *f, uint32_t seat)
 
 	if (!s->fds)
 		return;
+	if (!f->side_ring)
+		seat_counts(f, s, f->closed);
 	for (uint32_t i = n; i-- > 0;) { /* members before their leader */
 		uint32_t place;
 

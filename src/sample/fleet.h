@@ -59,6 +59,11 @@ struct seat {
 	uint64_t complete_ns; /* threads born later inherit from it in full */
 };
 
+/* What events of one plan entry counted together, on every thread and CPU that is or was open. */
+struct fleet_count {
+	uint64_t value, enabled_ns, running_ns; /* times 0: its format tells none */
+};
+
 struct fleet_todo {
 	pid_t tid;
 	uint64_t not_before_ns; /* a record may still tell that it inherits */
@@ -82,7 +87,8 @@ struct fleet {
 	struct {
 		VEC(struct fleet_todo)
 	} todo;          /* threads to be opened */
-	bool capped;     /* some could not be opened for want of descriptors */
+	struct fleet_count closed[PLAN_MAX]; /* of seats that are closed */
+	bool capped; /* some could not be opened for want of descriptors */
 	uint32_t denied; /* threads that may not be watched */
 };
 
@@ -122,6 +128,9 @@ uint64_t fleet_total(struct fleet *f, enum fleet_reading what, uint64_t id, pid_
 
 /* Put a thread on the list of those to be opened. -ENOMEM. */
 int fleet_want(struct fleet *f, pid_t tid, uint64_t not_before_ns);
+
+/* Read all counters: sums by plan entry. Some microseconds a descriptor. */
+void fleet_counts(const struct fleet *f, struct fleet_count ret[PLAN_MAX]);
 
 /* Does the record of id @id and thread @tid count, or is it a duplicate? @remember: learn. */
 bool fleet_accepts(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid, bool remember);

@@ -229,6 +229,7 @@ static void tick(struct perf_source *ps, uint64_t drained_ns)
 
 	perf_shift_step(ps, now, drained_ns);
 	perf_watch_tick(ps, now);
+	perf_counts_tick(ps, now);
 	perf_sweep(ps, drained_ns > 50 * MS ? drained_ns - 50 * MS : 0);
 	if (now >= ps->account_ns) {
 		ps->account_ns = now + S;
@@ -255,6 +256,7 @@ static int source_run(struct source *source, struct err *err)
 
 	(void)err;
 	ps->starting = false;
+	perf_counts_begin(ps);
 	while (!atomic_load_explicit(&ps->stopping, memory_order_relaxed)) {
 		uint64_t drained;
 
@@ -265,6 +267,7 @@ static int source_run(struct source *source, struct err *err)
 		if (target_gone(ps)) {
 			drain(ps, true);
 			perf_sweep(ps, UINT64_MAX);
+			perf_counts_take(ps, clock_mono_ns());
 			tasks_account(ps->tasks, ps->sink, ACCOUNT_NS);
 			atomic_store(&ps->status.finished, true);
 			break;

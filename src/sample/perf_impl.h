@@ -94,6 +94,11 @@ struct perf_source {
 	uint64_t cpu_all, cpu_idle; /* /proc/stat at the last pace */
 	struct adapt adapt;
 	struct adapt_seen seen;
+	struct fleet_count counted[EVENT_MAX]; /* whole target, by event; values scaled */
+	struct fleet_count shown[PLAN_MAX];    /* what the sampling fleet's counters showed last */
+	uint64_t count_ns;                     /* next time */
+	bool uncounted;                        /* too many descriptors to read, or others' work in
+						  them */
 	uint64_t samples, losses;
 	bool side_lost; /* side-band records were lost: look at /proc again */
 	bool ended;     /* the last watched process ended, by records */
@@ -131,6 +136,11 @@ struct fleet **perf_fleets(struct perf_source *ps, unsigned i); /* i < PERF_FLEE
 #define PERF_FLEETS 4
 int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *ret_sampling,
 	       struct plan *ret_side);
+
+/* perf_counts.c: what the whole target counted, once a second, and as the fleet changes. */
+void perf_counts_begin(struct perf_source *ps); /* a fleet takes over */
+void perf_counts_take(struct perf_source *ps, uint64_t now);
+void perf_counts_tick(struct perf_source *ps, uint64_t now);
 
 /* perf_shift.c: from one way of opening events to another, with no gap. */
 void perf_shift(struct perf_source *ps, bool cpu_wide);

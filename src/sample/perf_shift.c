@@ -145,8 +145,10 @@ static void leave(struct perf_source *ps, struct fleet *f)
 
 static void take_over(struct perf_source *ps)
 {
+	perf_counts_take(ps, clock_mono_ns());
 	leave(ps, ps->sampling);
 	ps->sampling = ps->next;
+	perf_counts_begin(ps);
 	if (ps->next_side) {
 		leave(ps, ps->side);
 		ps->side = ps->next_side;

@@ -129,6 +129,9 @@ static int add_one(struct plan *p, const struct event_spec *spec, uint16_t index
 	if (setup->count_exits && spec->clock && e->attr.inherit) {
 		e->attr.inherit_stat = 1;
 		e->attr.read_format = PERF_FORMAT_ID;
+	} else if (!spec->clock) {
+		e->attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+				      PERF_FORMAT_TOTAL_TIME_RUNNING;
 	}
 	layout_of(e);
 	p->inherit = setup->inherit;

@@ -139,6 +139,8 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 
 	if (s->frozen)
 		add(&f, 255, LOOK_STATE, "", "FROZEN");
+	if (s->older)
+		add(&f, 225, LOOK_STATE, "", "older set");
 	if (*s->thread)
 		add(&f, 220, LOOK_STATE, "", "thread %.40s", s->thread);
 	if (*s->narrowed)

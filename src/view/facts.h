@@ -30,6 +30,7 @@ struct facts_state {
 	uint64_t window_ns, covered_ns;
 	uint32_t flags; /* enum query_flag of the question */
 	bool frozen, marked;
+	bool older;                             /* an event set that others followed */
 	const char *filter, *thread, *narrowed; /* "" none */
 };
 int facts_state(const struct facts_state *state, struct fact ret[FACTS_MAX]);

@@ -331,7 +331,7 @@ void view_query(const struct view *view, const struct view_state *s, struct quer
 		.task = s->task,
 		.sort = s->sort,
 		.event = UINT16_MAX,
-		.set = UINT16_MAX,
+		.set = s->set,
 		.focus = s->focus,
 		.expanded = s->expanded,
 		.nexpanded = s->nexpanded,

@@ -119,6 +119,7 @@ struct view_state {
 	uint32_t flags; /* enum query_flag as the person set them, those of other views included */
 	uint64_t window_ns, until_ns;
 	task_id task;
+	uint16_t set; /* event set in view, UINT16_MAX: the newest */
 	uint32_t sort;
 	bool reverse;
 	struct row_key focus;

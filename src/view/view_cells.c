@@ -32,7 +32,7 @@ static const struct column events_columns[] = {
 	{COLUMN_NAME, "EVENT", 20, 24, 44, 255, COLUMN_LEFT, cell_event,
 	 "event, or derived metric"},
 	COLUMN_CELLS(200),
-	COLUMN_HISTORY(60),
+	COLUMN_HISTORY(198),
 	{COLUMN_DEFAULT, "", 8, 20, 100, 40, COLUMN_LEFT | COLUMN_UNSORTED | COLUMN_GROWS,
 	 cell_note, "why a value is not there"},
 };

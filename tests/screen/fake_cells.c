@@ -19,35 +19,58 @@ static void cells_of(struct arena *arena, struct answer *a, struct row *r, int n
 
 void fake_events_of(struct fake *f, struct arena *arena, struct answer *a, struct row *rows)
 {
-	static const struct snapshot_column columns[] = {
-		{"PER SECOND", "", 0}, {"TOTAL", "", 0}, {"RUNNING", "%", 0}};
+	static const struct snapshot_column columns[] = {{"PER S", "", 0},
+							 {"COUNT", "", 0},
+							 {"SAMPLES", "", 0},
+							 {"RUNNING", "%", 1},
+							 {"OVER", "s", 1}};
 	static const struct {
+		enum row_kind kind;
 		const char *name, *note, *hint;
-		double v[3];
+		double v[5];
 	} events[] = {
-		{"cycles", "", "CPU cycles in user mode", {2.9e9, 241e9, 100}},
-		{"instructions", "", "", {1.2e9, 101e9, 100}},
-		{"L1-dcache-load-misses", "", "", {48e6, 3.9e9, 62}},
-		{"stalled-cycles-frontend",
-		 "n/a: this CPU has no such event (ENOENT)",
+		{ROW_HEADING,
+		 "now: cycles …",
 		 "",
-		 {NAN, NAN, NAN}},
-		{"IPC",
+		 "Enter shows the columns of this set",
+		 {NAN, NAN, NAN, NAN, NAN}},
+		{ROW_EVENT, "cycles", "", "CPU cycles in user mode", {2.9e9, 241e9, 8123, 100, 83}},
+		{ROW_EVENT, "instructions", "", "", {1.2e9, 101e9, NAN, 100, 83}},
+		{ROW_EVENT,
+		 "L1-dcache-load-misses",
+		 "scaled: it shared its counter with others",
+		 "",
+		 {48e6, 3.9e9, NAN, 62, 83}},
+		{ROW_EVENT,
+		 "stalled-cycles-frontend",
+		 "n/a: this CPU or kernel has no such event",
+		 "n/a: this CPU or kernel has no such event",
+		 {NAN, NAN, NAN, NAN, NAN}},
+		{ROW_METRIC,
+		 "IPC",
 		 "",
 		 "Instructions per cycle: below 0.5 the CPU mostly waits",
-		 {0.42, NAN, 100}},
+		 {0.42, NAN, NAN, 100, 10}},
+		{ROW_HEADING,
+		 "before: cpu-clock",
+		 "",
+		 "Enter shows what this set counted, in all columns; it is not mixed with other sets",
+		 {NAN, NAN, NAN, NAN, NAN}},
+		{ROW_EVENT, "cpu-clock", "", "", {1.9e9, 40e9, 39880, 100, 21}},
 	};
 
 	a->columns = columns;
 	for (uint32_t i = 0; i < sizeof events / sizeof *events; i++) {
 		struct row *r = fake_add(arena, rows, &a->nrows);
 
-		r->key = (struct row_key){i == 4 ? ROW_METRIC : ROW_EVENT, i + 1, 0};
+		r->key = (struct row_key){events[i].kind, i + 1, i < 6};
 		r->name = r->full = events[i].name;
 		r->note = events[i].note;
 		r->hint = events[i].hint;
-		cells_of(arena, a, r, 3, events[i].v);
-		r->nspark = i == 3 ? 0 : 16;
+		if (events[i].kind == ROW_HEADING)
+			continue;
+		cells_of(arena, a, r, 5, events[i].v);
+		r->nspark = isnan(events[i].v[1]) ? 0 : 16;
 		for (int k = 0; k < 16; k++)
 			r->spark[k] = (float)(0.5 + 0.5 * sin(k * 0.5 + fake_wobble(f, i, 1)));
 	}

@@ -225,6 +225,7 @@ static void questions(void **state)
 			       .window_ns = 10,
 			       .until_ns = 7,
 			       .task = 3,
+			       .set = 2,
 			       .sort = COLUMN_TOTAL,
 			       .reverse = true,
 			       .focus = {ROW_FUNCTION, 5, 0},
@@ -248,6 +249,7 @@ static void questions(void **state)
 	assert_string_equal(q.filter, "malloc");
 	assert_ptr_equal(q.expanded, open);
 	assert_int_equal(q.event, UINT16_MAX);
+	assert_int_equal(q.set, 2);
 	s.reverse = s.expand_all = false;
 	view_query(&view_source, &s, &q); /* another view takes other flags, and no filter */
 	assert_int_equal(q.flags, QUERY_NO_KERNEL | QUERY_ASSEMBLY);

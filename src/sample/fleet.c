@@ -71,7 +71,7 @@ static void read_group(const struct fleet *f, const struct seat *s, uint16_t lea
 static void seat_counts(const struct fleet *f, const struct seat *s,
 			struct fleet_count sums[PLAN_MAX])
 {
-	for (uint16_t e = 0; s->fds && e < f->plan.n; e++) {
+	for (uint16_t e = 0; s->fds && !s->doubled && e < f->plan.n; e++) {
 		bool first = true;
 
 		for (uint16_t cpu = 0; f->plan.e[e].leader == e && cpu < f->rings->n; cpu++)
@@ -417,6 +417,17 @@ int fleet_want(struct fleet *f, pid_t tid, uint64_t not_before_ns)
 	return vec_push(&f->todo, todo);
 }
 
+/* A record of @tid came from another thread's seat: what its own seat counts is there already. */
+static void find_doubled(struct fleet *f, const struct opened *o, pid_t tid)
+{
+	uint32_t own;
+
+	if (o->closed_ns || f->seats.data[o->seat].tid == tid ||
+	    !map64_get(&f->by_tid, (uint64_t)tid, &own) || own == o->seat)
+		return;
+	f->seats.data[own].doubled = f->seats.data[own].tid == tid;
+}
+
 bool fleet_accepts(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid, bool remember)
 {
 	uint64_t key = (uint64_t)o->cpu << 32 | (uint64_t)o->event << 48 | (uint32_t)tid;
@@ -425,6 +436,7 @@ bool fleet_accepts(struct fleet *f, const struct opened *o, uint64_t id, pid_t t
 
 	if (f->cpu_wide || !f->several)
 		return true;
+	find_doubled(f, o, tid);
 	if (map64_get(&f->accepted, key, &known)) {
 		if (known == (uint32_t)id)
 			return true;

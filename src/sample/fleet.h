@@ -57,6 +57,7 @@ struct seat {
 	uint64_t *ids;        /* likewise */
 	uint32_t users;       /* itself and its heirs alive */
 	uint64_t complete_ns; /* threads born later inherit from it in full */
+	bool doubled;         /* its thread inherits from another seat too, which counts it */
 };
 
 /* What events of one plan entry counted together, on every thread and CPU that is or was open. */

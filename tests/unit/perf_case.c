@@ -114,7 +114,12 @@ static void on_account(void *ctx, const struct raw_account *a)
 
 static void on_count(void *ctx, const struct raw_count *c)
 {
-	(void)ctx, (void)c;
+	(void)ctx;
+	if (c->event >= 4)
+		return;
+	out->counts++;
+	out->count_backwards += c->value < out->counted[c->event];
+	out->counted[c->event] = c->value;
 }
 
 static void on_say(void *ctx, const char *sentence)

@@ -26,6 +26,8 @@ struct outcome {
 	uint64_t unordered, longest_gap_ns, strangers;
 	uint64_t forks, comms, exits, mmaps, accounts, processes_ns, exited_ns;
 	uint64_t second_event; /* sum of the values of event 1 */
+	uint64_t counted[4];   /* last reading of the whole target, by event */
+	uint64_t counts, count_backwards;
 	uint64_t loss[LOSS_KINDS];
 	uint32_t threads, unwatched_most, events;
 	double target_s; /* CPU time by wait4, children it waited for included */

@@ -1,0 +1,188 @@
+/* Events: readings of the whole target, metrics, reasons, and sets that were in use before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/metrics.h"
+#include "engine_bed.h"
+
+enum { CLOCK, CYCLES, INSTRUCTIONS, STALLS }; /* 0 is the script's, of set 0 */
+enum { PER_S, COUNT, SAMPLES, RUNNING, OVER, CELLS };
+
+static void count(struct script *s, uint16_t event, uint64_t second, uint64_t value, uint8_t state)
+{
+	struct raw_count c = {.time_ns = 1000 * MS + second * 1000 * MS,
+			      .event = event,
+			      .state = state,
+			      .value = value,
+			      .enabled_ns = second * 1000 * MS,
+			      .running_ns = second * (event == INSTRUCTIONS ? 250 : 1000) * MS};
+
+	s->sink->ops->count(s->sink->ctx, &c);
+}
+
+/* Two seconds of the clock, then four of a set in which cycles are sampled every millisecond. */
+static void play(struct script *s)
+{
+	static const char *const names[] = {[CYCLES] = "cycles:u",
+					    [INSTRUCTIONS] = "instructions:u",
+					    [STALLS] = "stalled-cycles-backend:u"};
+	frame_id frame = script_frame(s->tables, "f", 0x100);
+
+	for (uint64_t i = 0; i < 100; i++)
+		script_sample(s, 1000 * MS + i * 10 * MS, 7, 7, 10 * MS, &frame, 1);
+	for (uint16_t i = CYCLES; i <= STALLS; i++) {
+		struct event_desc d = {.sampled = i == CYCLES, .leader = CYCLES, .set = 1};
+		strcpy(d.name, names[i]);
+		s->sink->ops->event(s->sink->ctx, i, &d);
+	}
+	for (uint64_t second = 0; second <= 4; second++) {
+		count(s, CYCLES, second, 7000 + second * 2000 * (second + 1), VALUE_OK);
+		count(s, INSTRUCTIONS, second, second * 3000, VALUE_SCALED);
+		count(s, STALLS, second, 0, VALUE_NOTHING);
+	}
+	for (uint64_t i = 0; i < 50; i++) {
+		struct sample_value v[] = {
+			{.event = CYCLES, .count = 800, .running = 1},
+			{.event = INSTRUCTIONS,
+			 .count = 400,
+			 .running = 0.25f,
+			 .state = VALUE_SCALED},
+			{.event = STALLS, .running = 1},
+		};
+		struct raw_sample raw = {.time_ns = 3000 * MS + i * MS,
+					 .pid = 7,
+					 .tid = 7,
+					 .event = CYCLES,
+					 .weight = 800,
+					 .frames = &frame,
+					 .nframes = 1,
+					 .values = v,
+					 .nvalues = 3};
+		s->sink->ops->sample(s->sink->ctx, &raw);
+	}
+}
+
+static struct bed bed;
+static struct event_set sets[1];
+
+static int up(void **state)
+{
+	static const char text[] = "event c = cycles\nevent i = instructions\n"
+				   "event s = stalled-cycles-backend\n"
+				   "metric IPC = i / c\nmeaning Per cycle.\nnext Look.\n"
+				   "metric BE% = s / c\nmeaning Stalls.\n";
+	struct engine_setup setup = {.live = false, .sets = sets, .nsets = 1, .event_set = "t"};
+
+	(void)state;
+	bed = (struct bed){.script = {.play = play}};
+	assert_int_equal(event_set_parse("t", text, &sets[0], NULL), 0);
+	bed_up(&bed, &setup);
+	return 0;
+}
+
+static int down(void **state)
+{
+	(void)state;
+	bed_down(&bed);
+	return 0;
+}
+
+static const struct answer *ask(uint16_t set)
+{
+	struct query q = bed_question(VIEW_EVENTS);
+
+	q.set = set;
+	const struct answer *a = bed_ask(&bed, q, 150);
+	assert_non_null(a);
+	return a;
+}
+
+static void test_counted(void **state)
+{
+	(void)state;
+	const struct answer *a = ask(UINT16_MAX);
+	const double *cycles = bed_row(a, "cycles:u")->cells;
+
+	assert_int_equal(a->ncells, CELLS);
+	/* What was there before the first reading is not the set's. */
+	assert_true(cycles[COUNT] == 4 * 2000 * 5);
+	assert_true(cycles[PER_S] == 16000); /* 4·5 − 3·4 thousand pairs in the last second */
+	assert_true(cycles[SAMPLES] == 50);
+	assert_true(cycles[RUNNING] == 100);
+	assert_true(cycles[OVER] == 4);
+	assert_int_equal(bed_row(a, "cycles:u")->nspark, 4);
+	assert_true(bed_row(a, "cycles:u")->spark[3] == 1);
+	const struct row *scaled = bed_row(a, "instructions:u");
+	assert_true(scaled->cells[COUNT] == 12000 && scaled->cells[RUNNING] == 25);
+	assert_true(isnan(scaled->cells[SAMPLES]));
+	assert_non_null(strstr(scaled->note, "scaled"));
+	/* Nothing at all is not 0. */
+	const struct row *nothing = bed_row(a, "stalled-cycles-backend:u");
+	assert_true(isnan(nothing->cells[COUNT]) && isnan(nothing->cells[PER_S]));
+	assert_non_null(strstr(nothing->note, "counted nothing"));
+	answer_unref(a);
+}
+
+static void test_metrics(void **state)
+{
+	(void)state;
+	const struct answer *a = ask(UINT16_MAX);
+	const struct row *ipc = bed_row(a, "IPC"), *be = bed_row(a, "BE%");
+
+	assert_int_equal(ipc->key.kind, ROW_METRIC);
+	assert_true(fabs(ipc->cells[PER_S] - 0.5) < 1e-9);
+	assert_true(fabs(ipc->cells[RUNNING] - 25) < 0.1);
+	assert_string_equal(ipc->hint, "Per cycle. Look.");
+	assert_non_null(strstr(ipc->note, "25 % of the time"));
+	assert_true(isnan(be->cells[PER_S]));
+	assert_non_null(strstr(be->note, "stalled-cycles-backend"));
+	answer_unref(a);
+}
+
+/* Older sets stand below the newest, and can be asked for: nothing is mixed. */
+static void test_older_set(void **state)
+{
+	(void)state;
+	const struct answer *a = ask(UINT16_MAX);
+	assert_string_equal(a->rows[0].name, "now: cycles:u …");
+	const struct row *older = bed_row(a, "before: cpu-clock");
+	assert_non_null(older);
+	assert_int_equal(older->key.b, 0);
+	assert_true(bed_row(a, "cpu-clock") > older);
+	assert_true(bed_row(a, "cpu-clock")->cells[SAMPLES] == 100);
+	answer_unref(a);
+
+	a = ask(0);
+	assert_string_equal(a->rows[0].name, "again: cpu-clock");
+	assert_null(bed_row(a, "IPC"));
+	assert_true(bed_row(a, "cycles:u") > bed_row(a, "now: cycles:u …"));
+	assert_string_equal(a->status.event_set, "cpu-clock");
+	answer_unref(a);
+
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	q.set = 0;
+	a = bed_ask(&bed, q, 150);
+	assert_int_equal(bed_row(a, "f")->self_samples, 100);
+	answer_unref(a);
+	q.set = 1;
+	a = bed_ask(&bed, q, 150);
+	assert_int_equal(bed_row(a, "f")->self_samples, 50);
+	answer_unref(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_older_set),
+	};
+	return cmocka_run_group_tests_name("show_events", tests, up, down);
+}

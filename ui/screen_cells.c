@@ -19,30 +19,28 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 	return true;
 }
 
-/* A set that was in use before can be looked at again, in all screens: over all the time there is.
- */
+/* A set that was in use before can be looked at again, in all screens. */
 static bool enter_set(struct ui *ui, struct page *page, const struct row *row)
 {
-	bool older = false;
-	uint16_t set = UINT16_MAX;
+	uint16_t set = (uint16_t)row->key.b;
+	bool headed = false;
 
 	if (row->key.kind != ROW_HEADING && row->key.kind != ROW_EVENT)
 		return false;
-	for (uint32_t i = 0; i < page->answer->nrows; i++) /* the highest is in use now */
-		if (page->answer->rows[i].key.kind == ROW_HEADING &&
-		    page->answer->rows[i].key.b > row->key.b)
-			older = true;
-	if (older)
-		set = (uint16_t)row->key.b;
-	if (set == ui->set)
+	for (uint32_t i = 0; i < page->answer->nrows; i++) {
+		const struct row *r = &page->answer->rows[i];
+
+		headed |= r->key.kind == ROW_HEADING;
+		if (r->key.kind == ROW_HEADING && r->flags & ROW_CURRENT && r->key.b == row->key.b)
+			set = UINT16_MAX; /* whatever is in use */
+	}
+	if (!headed || set == ui->set)
 		return false;
 	ui->set = set;
-	if (older)
-		ui->window_ns = 0;
 	ui->ask = true;
 	app_say(ui, MESSAGE_INFO, "%s",
-		older ? "this set's data, over all the time it has: Enter on the newest goes back"
-		      : "the set in use now");
+		set == UINT16_MAX ? "the set in use now"
+				  : "this set's data: Enter on the set in use goes back");
 	return true;
 }
 

@@ -10,7 +10,8 @@
 #include "engine/core.h"
 #include "engine/record.h"
 
-#define LOOK_EVERY 256 /* records between two looks at the clock */
+#define LOOK_EVERY   256 /* records between two looks at the clock */
+#define COUNT_GAP_NS 5e9
 
 static enum account_scope scope_of(const char *event)
 {
@@ -97,8 +98,12 @@ static void take_count(struct engine *e, const struct raw_count *c)
 		return;
 	struct count_state *s = &e->counts[c->event];
 	s->state = c->state;
-	if (s->seen && c->time_ns > s->last.time_ns && c->value >= s->last.value) {
-		double span = (double)(c->time_ns - s->last.time_ns);
+	double span = s->seen && c->time_ns > s->last.time_ns
+			      ? (double)(c->time_ns - s->last.time_ns)
+			      : 0;
+	/* Readings come by the second; a set that was left and chosen again counted nothing
+	 * between. */
+	if (span > 0 && span < COUNT_GAP_NS && c->value >= s->last.value) {
 		if (s->nspark == SPARK_MAX)
 			memmove(s->per_second, s->per_second + 1,
 				(SPARK_MAX - 1) * sizeof *s->per_second);

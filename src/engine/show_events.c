@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/build.h"
+#include "engine/spans.h"
 
 static const struct snapshot_column columns[] = {
 	{"PER S", "", 0},   {"COUNT", "", 0},
@@ -47,10 +48,15 @@ static bool has_number(uint8_t state)
 	return state == VALUE_OK || state == VALUE_SCALED;
 }
 
-static void fill_counted(double *cells, const struct count_state *c)
+static void fill_counted(const struct build *b, double *cells, const struct count_state *c,
+			 uint16_t set)
 {
-	if (c->last.time_ns > c->first.time_ns)
-		cells[CELL_OVER] = (double)(c->last.time_ns - c->first.time_ns) / 1e9;
+	uint64_t span = c->last.time_ns - c->first.time_ns;
+	uint64_t covered = set_covered_ns(b->e, set, 0, UINT64_MAX);
+
+	/* A set that was left and chosen again counted nothing between. */
+	if (span)
+		cells[CELL_OVER] = (double)(covered && covered < span ? covered : span) / 1e9;
 	if (c->last.enabled_ns)
 		cells[CELL_RUNNING_SHARE] = 100 * fmin(1, (double)c->last.running_ns /
 								  (double)c->last.enabled_ns);
@@ -125,7 +131,7 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 	for (int i = 0; i < CELLS; i++)
 		cells[i] = NAN;
 	if (c->seen)
-		fill_counted(cells, c);
+		fill_counted(b, cells, c, d->set);
 	else
 		fill_sampled(b, cells, s, d->sampled);
 	if (d->sampled)
@@ -194,8 +200,12 @@ static void emit_heading(struct build *b, uint16_t set, const char *what)
 		events++;
 	}
 	row->key = (struct row_key){.kind = ROW_HEADING, .a = set + 1u, .b = set};
-	row->name = row->full = build_text(b, "%s: %s%s", what, first ? first->name : "",
-					   events > 1 ? " …" : "");
+	row->flags = set == b->e->newest_set ? ROW_CURRENT : 0;
+	if (*set_name(b->e, set))
+		row->name = row->full = build_text(b, "%s: %s", what, set_name(b->e, set));
+	else
+		row->name = row->full = build_text(b, "%s: %s%s", what, first ? first->name : "",
+						   events > 1 ? " …" : "");
 	row->hint = set == b->e->newest_set ? "Enter shows the columns of this set"
 					    : "Enter shows what this set counted, in all columns; "
 					      "it is not mixed with other sets";
@@ -205,24 +215,27 @@ void show_events(struct build *b)
 {
 	struct event_sums sums[EVENT_MAX] = {0};
 	uint32_t n = shared_event_count(&b->e->shared);
-	uint16_t shown = b->q->set == UINT16_MAX ? b->e->newest_set : b->q->set;
-	uint16_t newest = b->e->newest_set;
+	uint16_t shown = set_in_view(b->e, b->q->set), now = b->e->newest_set, last = 0;
 
+	for (uint16_t i = 0; i < n; i++) {
+		const struct event_desc *d = shared_event(&b->e->shared, i);
+		last = d && d->set > last ? d->set : last;
+	}
 	gather(b, sums);
-	if (!build_reserve(b, n + b->metrics.n + newest + 2u))
+	if (!build_reserve(b, n + b->metrics.n + last + 2u))
 		return;
 	b->a->columns = columns;
 	b->a->ncells = CELLS;
-	if (newest)
-		emit_heading(b, shown, shown == newest ? "now" : "again");
+	if (last)
+		emit_heading(b, shown, shown == now ? "now" : "again");
 	emit_set(b, shown, sums);
 	for (uint32_t i = 0; i < b->metrics.n && !b->failed; i++)
 		if (build_matches(b, b->metrics.m[i].metric->name))
 			emit_metric(b, i);
-	for (int set = newest; newest && set >= 0; set--) {
+	for (int set = last; last && set >= 0; set--) {
 		if (set == shown)
 			continue;
-		emit_heading(b, (uint16_t)set, set == newest ? "now" : "before");
+		emit_heading(b, (uint16_t)set, set == now ? "now" : "before");
 		emit_set(b, (uint16_t)set, sums);
 	}
 }

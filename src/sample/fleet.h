@@ -87,10 +87,10 @@ struct fleet {
 	struct map64 last_low, last_high; /* (tid, id) → what a counter read last, in halves */
 	struct {
 		VEC(struct fleet_todo)
-	} todo;          /* threads to be opened */
+	} todo;                              /* threads to be opened */
 	struct fleet_count closed[PLAN_MAX]; /* of seats that are closed */
-	bool capped; /* some could not be opened for want of descriptors */
-	uint32_t denied; /* threads that may not be watched */
+	bool capped;                         /* some could not be opened for want of descriptors */
+	uint32_t denied;                     /* threads that may not be watched */
 };
 
 struct fleet *fleet_new(const struct plan *plan, const struct ringset *rings, struct fleet_ids *ids,

@@ -64,6 +64,7 @@ void fake_events_of(struct fake *f, struct arena *arena, struct answer *a, struc
 		struct row *r = fake_add(arena, rows, &a->nrows);
 
 		r->key = (struct row_key){events[i].kind, i + 1, i < 6};
+		r->flags = i == 0 ? ROW_CURRENT : 0;
 		r->name = r->full = events[i].name;
 		r->note = events[i].note;
 		r->hint = events[i].hint;

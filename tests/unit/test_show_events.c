@@ -17,7 +17,7 @@ enum { PER_S, COUNT, SAMPLES, RUNNING, OVER, CELLS };
 
 static void count(struct script *s, uint16_t event, uint64_t second, uint64_t value, uint8_t state)
 {
-	struct raw_count c = {.time_ns = 1000 * MS + second * 1000 * MS,
+	struct raw_count c = {.time_ns = 3000 * MS + second * 1000 * MS,
 			      .event = event,
 			      .state = state,
 			      .value = value,
@@ -40,6 +40,7 @@ static void play(struct script *s)
 	for (uint16_t i = CYCLES; i <= STALLS; i++) {
 		struct event_desc d = {.sampled = i == CYCLES, .leader = CYCLES, .set = 1};
 		strcpy(d.name, names[i]);
+		strcpy(d.set_name, "t");
 		s->sink->ops->event(s->sink->ctx, i, &d);
 	}
 	for (uint64_t second = 0; second <= 4; second++) {
@@ -56,7 +57,7 @@ static void play(struct script *s)
 			 .state = VALUE_SCALED},
 			{.event = STALLS, .running = 1},
 		};
-		struct raw_sample raw = {.time_ns = 3000 * MS + i * MS,
+		struct raw_sample raw = {.time_ns = 3000 * MS + i * 80 * MS,
 					 .pid = 7,
 					 .tid = 7,
 					 .event = CYCLES,
@@ -78,7 +79,7 @@ static int up(void **state)
 				   "event s = stalled-cycles-backend\n"
 				   "metric IPC = i / c\nmeaning Per cycle.\nnext Look.\n"
 				   "metric BE% = s / c\nmeaning Stalls.\n";
-	struct engine_setup setup = {.live = false, .sets = sets, .nsets = 1, .event_set = "t"};
+	struct engine_setup setup = {.live = false, .sets = sets, .nsets = 1};
 
 	(void)state;
 	bed = (struct bed){.script = {.play = play}};
@@ -116,7 +117,7 @@ static void test_counted(void **state)
 	assert_true(cycles[PER_S] == 16000); /* 4·5 − 3·4 thousand pairs in the last second */
 	assert_true(cycles[SAMPLES] == 50);
 	assert_true(cycles[RUNNING] == 100);
-	assert_true(cycles[OVER] == 4);
+	assert_true(cycles[OVER] > 3.9 && cycles[OVER] <= 4);
 	assert_int_equal(bed_row(a, "cycles:u")->nspark, 4);
 	assert_true(bed_row(a, "cycles:u")->spark[3] == 1);
 	const struct row *scaled = bed_row(a, "instructions:u");
@@ -151,7 +152,7 @@ static void test_older_set(void **state)
 {
 	(void)state;
 	const struct answer *a = ask(UINT16_MAX);
-	assert_string_equal(a->rows[0].name, "now: cycles:u …");
+	assert_string_equal(a->rows[0].name, "now: t");
 	const struct row *older = bed_row(a, "before: cpu-clock");
 	assert_non_null(older);
 	assert_int_equal(older->key.b, 0);
@@ -162,7 +163,7 @@ static void test_older_set(void **state)
 	a = ask(0);
 	assert_string_equal(a->rows[0].name, "again: cpu-clock");
 	assert_null(bed_row(a, "IPC"));
-	assert_true(bed_row(a, "cycles:u") > bed_row(a, "now: cycles:u …"));
+	assert_true(bed_row(a, "cycles:u") > bed_row(a, "now: t"));
 	assert_string_equal(a->status.event_set, "cpu-clock");
 	answer_unref(a);
 

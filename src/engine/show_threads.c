@@ -52,7 +52,8 @@ static bool still_of_interest(const struct threads_show *s, task_id id)
 	const struct task *t = tables_task_get(s->b->t, id);
 	const struct ledger_entry *e = ledger_get(&s->b->e->profile.ledger, id);
 	uint64_t gone = t->gone_ns;
-	return t->tid && e->seen && (!gone || gone >= s->b->window.from_ns);
+	return t->tid && (e->seen || s->b->e->setup.live) &&
+	       (!gone || gone >= s->b->window.from_ns);
 }
 
 static void use_account(struct threads_show *s, struct line *l, const struct task_fold *f)

@@ -348,6 +348,38 @@ static void test_groups(void **state)
 	answer_unref(a);
 }
 
+static void play_names(struct script *s)
+{
+	start_ns = clock_mono_ns();
+	for (pid_t i = 0; i < 3; i++)
+		name_thread(s, 7 + i, "pool");
+}
+
+/* Who was never read nor sampled: there in a live profile, noise in a recording. */
+static void test_unread_threads(void **state)
+{
+	(void)state;
+	for (int live = 0; live < 2; live++) {
+		struct bed b = {.script = {.play = play_names}};
+		bed_up(&b, &(struct engine_setup){.live = live});
+		const struct answer *a = NULL;
+		for (int i = 0; i < 500 && !(a && a->nrows); i++) {
+			if (a)
+				answer_unref(a);
+			a = bed_ask(&b, bed_question(VIEW_THREADS), 0);
+			assert_non_null(a);
+			if (!live)
+				break;
+			usleep(10000);
+		}
+		assert_int_equal(a->nrows, live ? 3 : 0);
+		if (live)
+			assert_true(a->rows[0].cpu < 0); /* not known, not 0 */
+		answer_unref(a);
+		bed_down(&b);
+	}
+}
+
 /* All threads are one process's; its account is the process's own, threads that ended included. */
 static void test_process_rows(void **state)
 {
@@ -522,6 +554,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bottom_up, up, down),
 		cmocka_unit_test_setup_teardown(test_threads, up, down),
 		cmocka_unit_test_setup_teardown(test_groups, up, down),
+		cmocka_unit_test(test_unread_threads),
 		cmocka_unit_test_setup_teardown(test_process_rows, up, down),
 		cmocka_unit_test_setup_teardown(test_modules_and_narrowing, up, down),
 		cmocka_unit_test_setup_teardown(test_source_without_listing, up, down),

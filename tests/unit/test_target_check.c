@@ -125,7 +125,7 @@ static void ourselves(void **state)
 
 static void *thread_main(void *arg)
 {
-	*(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+	*(_Atomic pid_t *)arg = (pid_t)syscall(SYS_gettid);
 	for (;;)
 		pause();
 	return NULL;
@@ -143,7 +143,7 @@ static void a_thread_is_no_process(void **state)
 	pid = fork();
 	if (pid == 0) {
 		pthread_t thread;
-		static volatile pid_t child_tid;
+		static _Atomic pid_t child_tid;
 
 		pthread_create(&thread, NULL, thread_main, (void *)&child_tid);
 		while (!child_tid)

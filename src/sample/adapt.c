@@ -3,15 +3,16 @@
  */
 #include "sample/adapt.h"
 
-#define STACKS_LEAST  100
-#define CUT_MUCH      0.05
-#define CUT_LITTLE    0.01
-#define CUT_SAME      0.03
-#define SHALLOW_SHARE 0.99
-#define CALM_LOOKS    3
-#define REST_LOOKS    60
+#define STACKS_LEAST 100
+#define CUT_MUCH     0.02
+#define CUT_LITTLE   0.005
+#define CUT_SAME     0.01
+#define FITS_SHARE   0.99
+#define SHALLOW      2  /* looks in a row before dumps shrink to what the stacks need */
+#define CALM         10 /* looks in a row with few cut before a smaller size is tried */
+#define REST         60 /* looks before what did not help is tried again */
 
-static uint32_t rung_bytes(const struct adapt *a, unsigned rung)
+uint32_t adapt_rung_bytes(const struct adapt *a, unsigned rung)
 {
 	uint32_t bytes = (uint32_t)ADAPT_LEAST << rung;
 
@@ -22,7 +23,7 @@ static unsigned rung_of(const struct adapt *a)
 {
 	unsigned rung = 0;
 
-	while (rung < ADAPT_RUNGS - 1 && rung_bytes(a, rung) < a->bytes)
+	while (rung < ADAPT_RUNGS - 1 && adapt_rung_bytes(a, rung) < a->bytes)
 		rung++;
 	return rung;
 }
@@ -35,49 +36,79 @@ static void forget(struct adapt *a)
 
 void adapt_init(struct adapt *a, uint32_t bytes, uint32_t most)
 {
-	*a = (struct adapt){.bytes = bytes ? bytes : ADAPT_START};
+	*a = (struct adapt){.bytes = bytes ? bytes : ADAPT_MOST};
 	a->most = most && most < ADAPT_MOST ? most & ~7U : ADAPT_MOST;
 	if (a->bytes > a->most)
 		a->bytes = a->most;
 	forget(a);
 }
 
+void adapt_saw(struct adapt_seen *seen, const struct adapt *a, uint32_t stack_bytes, bool whole,
+	       bool cut)
+{
+	seen->stacks++;
+	seen->cut += cut;
+	for (unsigned i = 0; whole && i < ADAPT_RUNGS; i++)
+		seen->fits[i] += stack_bytes <= adapt_rung_bytes(a, i);
+}
+
+static uint32_t go_to(struct adapt *a, unsigned rung)
+{
+	a->shallow = a->calm = 0;
+	return a->bytes = adapt_rung_bytes(a, rung);
+}
+
 /* Too many are cut. */
 static uint32_t climb(struct adapt *a, unsigned rung)
 {
-	if (a->rest)
+	a->shallow = a->calm = 0;
+	if (a->trying) /* a smaller size, in vain */
+		a->rest_down = REST;
+	a->trying = false;
+	if (a->rest_up)
 		return a->bytes;
 	if (a->bytes < a->most)
-		return a->bytes = rung_bytes(a, rung + 1);
+		return go_to(a, rung + 1);
 	for (unsigned i = 0; i < rung; i++)
 		if (a->cut[i] >= 0 && a->cut[i] <= a->cut[rung] + CUT_SAME) {
-			a->rest = REST_LOOKS;
-			return a->bytes = rung_bytes(a, i);
+			a->rest_up = REST;
+			return go_to(a, i);
 		}
 	return a->bytes;
 }
 
+/* The smallest rung that holds nearly all stacks whole. */
+static unsigned needed(const struct adapt_seen *seen, unsigned rung)
+{
+	for (unsigned i = 0; i < rung; i++)
+		if ((double)seen->fits[i] >= FITS_SHARE * (double)seen->stacks)
+			return i;
+	return rung;
+}
+
 uint32_t adapt_next(struct adapt *a, const struct adapt_seen *seen)
 {
-	unsigned rung = rung_of(a);
+	unsigned rung = rung_of(a), need;
 	double cut;
 
-	if (a->rest && --a->rest == 0)
+	if (a->rest_up && --a->rest_up == 0)
 		forget(a); /* the program may do something else by now */
+	if (a->rest_down)
+		a->rest_down--;
 	if (seen->stacks < STACKS_LEAST)
 		return a->bytes;
 	cut = a->cut[rung] = (double)seen->cut / (double)seen->stacks;
-	if (cut > CUT_MUCH) {
-		a->calm = 0;
+	if (cut > CUT_MUCH)
 		return climb(a, rung);
-	}
-	if (cut > CUT_LITTLE || rung == 0 ||
-	    (double)seen->shallow < SHALLOW_SHARE * (double)seen->stacks) {
-		a->calm = 0;
+	need = needed(seen, rung);
+	if (!a->shallow || need > a->need)
+		a->need = need;
+	a->shallow = need < rung ? a->shallow + 1 : 0;
+	if (a->shallow >= SHALLOW)
+		return go_to(a, a->need);
+	a->calm = cut <= CUT_LITTLE && rung && !a->rest_down ? a->calm + 1 : 0;
+	if (a->calm < CALM)
 		return a->bytes;
-	}
-	if (++a->calm < CALM_LOOKS)
-		return a->bytes;
-	a->calm = 0;
-	return a->bytes = rung_bytes(a, rung - 1);
+	a->trying = true;
+	return go_to(a, rung - 1);
 }

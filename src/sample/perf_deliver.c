@@ -78,9 +78,8 @@ static void learn_cut(struct perf_source *ps, const struct raw_sample *raw, uint
 {
 	if (!raw->stack_asked)
 		return;
-	ps->seen.stacks++;
-	ps->seen.cut += cut == CUT_DUMP_END;
-	ps->seen.shallow += raw->stack_bytes <= raw->stack_asked / 2;
+	adapt_saw(&ps->seen, &ps->adapt, (uint32_t)raw->stack_bytes,
+		  raw->stack_bytes < raw->stack_asked, cut == CUT_DUMP_END);
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "proc/tasks.h"
 
 #define RATE_MOST     10000
+#define DUMP_SMALL    16384 /* below it, it is said */
 #define RING_MOST     ((size_t)8 << 20)
 #define RING_LEAST    ((size_t)64 << 10)
 #define RING_ALL      ((size_t)256 << 20) /* of all CPUs together */
@@ -169,18 +170,33 @@ static bool dumps(const struct perf_source *ps)
 	return ps->setup.call_graph == CALL_GRAPH_AUTO || ps->setup.call_graph == CALL_GRAPH_DWARF;
 }
 
+/*
+ * The biggest dumps first, unless the rate is so high that a ring would be full in a twentieth of a
+ * second: then they grow when that turns out to be needed.
+ */
+static uint32_t first_dump(const struct perf_source *ps)
+{
+	uint32_t dump = ADAPT_MOST, held = ps->setup.rate_hz / 20 + 1;
+
+	if (ps->config->stack_bytes)
+		return ps->config->stack_bytes;
+	while (dump > DUMP_SMALL && (size_t)held * dump > ps->rings.sample_bytes)
+		dump = (dump + 8) / 2;
+	return dump;
+}
+
 /* A fifth of a second of samples at the full rate, within reason. */
 int perf_setup_rings(struct perf_source *ps, struct err *err)
 {
 	uint32_t dump = !dumps(ps)                ? 0
 			: ps->config->stack_bytes ? ps->config->stack_bytes
-						  : ADAPT_START;
+						  : ADAPT_MOST;
 	size_t want = (size_t)ps->setup.rate_hz / 5 * (dump + RECORD_EXTRA);
 	size_t most = RING_ALL / ps->ncpus;
 	int rc;
 
-	if (ps->config->rate_auto || (dump && !ps->config->stack_bytes))
-		want *= 2; /* both may grow */
+	if (ps->config->rate_auto)
+		want *= 2; /* it may grow */
 	want = power_of_two(want < (size_t)512 << 10 ? (size_t)512 << 10 : want);
 	while (want > RING_LEAST && (want > RING_MOST || want > most))
 		want /= 2;
@@ -190,7 +206,8 @@ int perf_setup_rings(struct perf_source *ps, struct err *err)
 	rc = ringset_open(&ps->rings, ps->cpus, ps->ncpus, want, RING_LEAST, ps->merger, err);
 	if (rc)
 		return rc;
-	adapt_init(&ps->adapt, dump, (uint32_t)(ps->rings.sample_bytes / RECORDS_LEAST));
+	adapt_init(&ps->adapt, dump ? first_dump(ps) : 0,
+		   (uint32_t)(ps->rings.sample_bytes / RECORDS_LEAST));
 	ps->setup.stack_bytes = dump ? ps->adapt.bytes : 0;
 	atomic_store(&ps->status.stack_bytes, ps->setup.stack_bytes);
 	return 0;
@@ -218,7 +235,7 @@ void perf_setup_say(struct perf_source *ps)
 			 ps->setup.max_stack, ps->config->max_stack);
 		say(ps->sink->ctx, text);
 	}
-	if (dumps(ps) && ps->adapt.most < ADAPT_START) {
+	if (dumps(ps) && ps->adapt.most < DUMP_SMALL) {
 		snprintf(
 			text, sizeof text,
 			"stacks are dumped to %u bytes only: the kernel's buffers may lock no more "

@@ -11,11 +11,47 @@
 #include "sample/plan.h"
 #include "sample/ringset.h"
 
-static uint32_t look(struct adapt *a, uint64_t cut, uint64_t shallow)
+/* Of 1,000 stacks @cut are cut and the rest @deep bytes deep. */
+static uint32_t look(struct adapt *a, uint64_t cut, uint32_t deep)
 {
-	const struct adapt_seen seen = {.stacks = 1000, .cut = cut, .shallow = shallow};
+	struct adapt_seen seen = {0};
 
+	for (uint64_t i = 0; i < 1000; i++)
+		adapt_saw(&seen, a, i < cut || deep > a->bytes ? a->bytes : deep,
+			  i >= cut && deep < a->bytes, i < cut);
 	return adapt_next(a, &seen);
+}
+
+#define DEEP 100000
+
+static void test_begins_at_the_top(void **state)
+{
+	struct adapt a;
+
+	(void)state;
+	adapt_init(&a, 0, 0);
+	assert_int_equal(a.bytes, 65528);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(look(&a, 15, DEEP), 65528); /* 1.5 % is not too many */
+}
+
+static void test_shallow_goes_down_at_once(void **state)
+{
+	struct adapt a;
+
+	(void)state;
+	adapt_init(&a, 0, 0);
+	assert_int_equal(look(&a, 0, 7000), 65528);
+	assert_int_equal(look(&a, 0, 7000), 8192); /* two looks agree */
+	assert_int_equal(look(&a, 0, 3000), 8192);
+	assert_int_equal(look(&a, 0, 7000), 8192);
+	look(&a, 0, 3000);
+	assert_int_equal(look(&a, 0, 3000), 4096);
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(look(&a, 0, 3000), 4096);
+	adapt_init(&a, 0, 0);
+	look(&a, 0, 3000);
+	assert_int_equal(look(&a, 0, 20000), 32768); /* the deeper of the two */
 }
 
 static void test_climbs_until_roots_show(void **state)
@@ -23,12 +59,11 @@ static void test_climbs_until_roots_show(void **state)
 	struct adapt a;
 
 	(void)state;
-	adapt_init(&a, 0, 0);
-	assert_int_equal(a.bytes, 16384);
-	assert_int_equal(look(&a, 900, 0), 32768);
-	assert_int_equal(look(&a, 830, 0), 65528); /* hardly better, but the next may be */
-	assert_int_equal(look(&a, 10, 0), 65528);
-	assert_int_equal(look(&a, 50, 0), 65528); /* 5 % is not too many */
+	adapt_init(&a, 8192, 0);
+	assert_int_equal(look(&a, 900, DEEP), 16384);
+	assert_int_equal(look(&a, 830, DEEP), 32768); /* hardly better, but the next may be */
+	assert_int_equal(look(&a, 21, DEEP), 65528);
+	assert_int_equal(look(&a, 10, DEEP), 65528);
 }
 
 static void test_bigger_did_not_help(void **state)
@@ -36,30 +71,36 @@ static void test_bigger_did_not_help(void **state)
 	struct adapt a;
 
 	(void)state;
-	adapt_init(&a, 0, 0);
-	look(&a, 300, 0);
-	look(&a, 290, 0);
-	assert_int_equal(look(&a, 280, 0), 16384);
+	adapt_init(&a, 16384, 0);
+	look(&a, 300, DEEP);
+	look(&a, 298, DEEP);
+	assert_int_equal(look(&a, 295, DEEP), 16384);
 	for (int i = 0; i < 59; i++)
-		assert_int_equal(look(&a, 300, 0), 16384);
-	assert_int_equal(look(&a, 300, 0), 32768); /* tried again after a minute */
+		assert_int_equal(look(&a, 300, DEEP), 16384);
+	assert_int_equal(look(&a, 300, DEEP), 32768); /* tried again after a minute */
+	adapt_init(&a, 16384, 0);
+	look(&a, 300, DEEP);
+	look(&a, 200, DEEP);
+	assert_int_equal(look(&a, 100, DEEP), 65528); /* bad, and far better than before */
 }
 
-static void test_shallow_goes_down(void **state)
+/* Deep stacks that completing makes whole: a smaller size is tried, and left where it is too small.
+ */
+static void test_completing_makes_up(void **state)
 {
 	struct adapt a;
 
 	(void)state;
 	adapt_init(&a, 0, 0);
-	assert_int_equal(look(&a, 0, 1000), 16384);
-	assert_int_equal(look(&a, 0, 1000), 16384);
-	assert_int_equal(look(&a, 0, 1000), 8192);
-	assert_int_equal(look(&a, 0, 900), 8192);
-	look(&a, 0, 1000);
-	look(&a, 0, 1000);
-	assert_int_equal(look(&a, 0, 1000), 4096);
-	for (int i = 0; i < 10; i++)
-		assert_int_equal(look(&a, 0, 1000), 4096);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(look(&a, 4, DEEP), 65528);
+	assert_int_equal(look(&a, 4, DEEP), 32768);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(look(&a, 5, DEEP), 32768);
+	assert_int_equal(look(&a, 5, DEEP), 16384);
+	assert_int_equal(look(&a, 40, DEEP), 32768); /* in vain */
+	for (int i = 0; i < 60; i++)
+		assert_int_equal(look(&a, 4, DEEP), 32768);
 }
 
 static void test_ring_limits(void **state)
@@ -70,9 +111,9 @@ static void test_ring_limits(void **state)
 	(void)state;
 	adapt_init(&a, 65528, 20004);
 	assert_int_equal(a.bytes, 20000);
-	adapt_init(&a, 0, 20000);
-	assert_int_equal(look(&a, 900, 0), 20000);
-	assert_int_equal(look(&a, 900, 0), 16384);
+	adapt_init(&a, 16384, 20000);
+	assert_int_equal(look(&a, 900, DEEP), 20000);
+	assert_int_equal(look(&a, 900, DEEP), 16384);
 	adapt_init(&a, 8192, 0);
 	assert_int_equal(adapt_next(&a, &few), 8192);
 }
@@ -150,9 +191,11 @@ static void test_cpu_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_begins_at_the_top),
+		cmocka_unit_test(test_shallow_goes_down_at_once),
 		cmocka_unit_test(test_climbs_until_roots_show),
 		cmocka_unit_test(test_bigger_did_not_help),
-		cmocka_unit_test(test_shallow_goes_down),
+		cmocka_unit_test(test_completing_makes_up),
 		cmocka_unit_test(test_ring_limits),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_periods_differ),

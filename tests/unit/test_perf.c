@@ -517,7 +517,10 @@ static void test_switch(void **state)
 	assert_sampled(o, 0.95);
 }
 
-/* Whatever is changed while it runs: no gap, and nothing counted twice. */
+/*
+ * Whatever is changed while it runs: nothing counted twice, and no gap. Where others take the CPU
+ * away from the target there is one all the same, so that the best of five counts.
+ */
 static void test_changes(void **state)
 {
 	static void (*const meddlers[])(struct source *, int) = {flip_rate, flip_stack};
@@ -525,11 +528,20 @@ static void test_changes(void **state)
 	(void)state;
 	need_perf();
 	for (size_t i = 0; i < 2; i++) {
-		const struct outcome *o = run(
-			&(struct setting){.work = work_busy, .meddle = meddlers[i]});
+		uint64_t gap_ns = UINT64_MAX;
 
-		assert_clean(o);
-		assert_sampled(o, 0.97);
+		for (int try = 0; try < 5 && gap_ns > 50 * MS; try++) {
+			const struct outcome *o = run(
+				&(struct setting){.work = work_busy, .meddle = meddlers[i]});
+
+			assert_clean(o);
+			assert_sampled(o, 0.97);
+			assert_true(o->samples > 1000);
+			if (o->longest_gap_ns < gap_ns)
+				gap_ns = o->longest_gap_ns;
+		}
+		print_message("longest gap between samples: %.1f ms\n", (double)gap_ns / MS);
+		assert_true(gap_ns <= 50 * MS);
 	}
 }
 

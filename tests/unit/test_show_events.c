@@ -100,7 +100,7 @@ static const struct answer *ask(uint16_t set)
 	struct query q = bed_question(VIEW_EVENTS);
 
 	q.set = set;
-	const struct answer *a = bed_ask(&bed, q, 150);
+	const struct answer *a = bed_ask(&bed, q, q.set ? 150 : 100);
 	assert_non_null(a);
 	return a;
 }
@@ -169,11 +169,11 @@ static void test_older_set(void **state)
 
 	struct query q = bed_question(VIEW_FUNCTIONS);
 	q.set = 0;
-	a = bed_ask(&bed, q, 150);
+	a = bed_ask(&bed, q, q.set ? 150 : 100);
 	assert_int_equal(bed_row(a, "f")->self_samples, 100);
 	answer_unref(a);
 	q.set = 1;
-	a = bed_ask(&bed, q, 150);
+	a = bed_ask(&bed, q, q.set ? 150 : 100);
 	assert_int_equal(bed_row(a, "f")->self_samples, 50);
 	answer_unref(a);
 }

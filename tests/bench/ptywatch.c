@@ -5,7 +5,9 @@
  *
  * Runs COMMAND on a pseudo-terminal, waits until its output (escape sequences removed) matches the
  * extended regular expression, then types KEYS and waits for its end. Prints
- * `first_ms N`, `quit_ms N`, `cpu_ms N`, `rss_kib N`; a figure that never came is -1.
+ * `first_ms N`, `quit_ms N`, `cpu_ms N`, `rss_kib N`; a figure that never came is -1. What
+ * $PTYWATCH_FIRST holds is typed a second after the first output, before the pattern is looked for;
+ * with $PTYWATCH_SHOW the text from then on is printed too.
  */
 #include <poll.h>
 #include <pty.h>
@@ -89,6 +91,17 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	bool open = true;
+	const char *keys = getenv("PTYWATCH_FIRST");
+	while (open && keys && !text_len && now_ms() - start < limit)
+		open = drain(fd, 5);
+	for (double end = now_ms() + 1000; open && keys && now_ms() < end;)
+		open = drain(fd, 10);
+	if (keys) {
+		text_len = 0;
+		text[0] = '\0';
+		if (write(fd, keys, strlen(keys)) < 0)
+			perror("write");
+	}
 	while (open && first < 0 && now_ms() - start < limit) {
 		open = drain(fd, 5);
 		if (!regexec(&pattern, text, 0, NULL, 0))
@@ -115,6 +128,8 @@ int main(int argc, char **argv)
 		kill(pid, SIGKILL);
 		wait4(pid, NULL, 0, &use);
 	}
+	if (getenv("PTYWATCH_SHOW"))
+		printf("%s\n", text);
 	printf("first_ms %.0f\nquit_ms %.0f\ncpu_ms %.0f\nrss_kib %ld\n", first, quit,
 	       (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1e3 +
 		       (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e3,

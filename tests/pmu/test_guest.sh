@@ -97,11 +97,20 @@ echo '== sets'; ./altpttop --list-sets;
 echo '== ipc'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./shares 2 2>&1; cat /tmp/x.csv;
 echo '== born'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./threads 2 2>&1; cat /tmp/x.csv;
 echo '== column'; ./ptywatch 110 24 30 'IPC.*0[.]50' q ./altpttop -E ipc -- ./shares 20;
+echo '== topdown'; PTYWATCH_FIRST=7 ./ptywatch 120 24 30 'counted nothing at all .stalled-cycles-backend' q ./altpttop -E stalls -- ./shares 20;
+echo '== events'; PTYWATCH_FIRST=5 ./ptywatch 150 24 30 'stalled-cycles-backend.*counted nothing at all' q ./altpttop -E stalls -- ./shares 20;
+mkdir -p /tmp/c/altpttop/events; printf '%s\n' 'about member' 'event instructions = instructions' 'event cycles = cycles' \
+	'sample cycles 1000003' 'metric IPC = instructions / cycles' 'meaning m' >/tmp/c/altpttop/events/member.set;
+echo '== member'; XDG_CONFIG_HOME=/tmp/c ./altpttop --batch -E member -o /tmp/x.csv -- ./shares 2 2>&1; cat /tmp/x.csv;
 echo '== deep'; ./altpttop --batch --duration 2 -- ./deepstack 3 2>&1;
 echo '== screen'; ./ptywatch 80 24 30 'FUNCTION' q ./altpttop -- ./shares 20;
 for t in ${units[*]##*/}; do echo \"== \$t\"; ./\$t 2>&1 && echo all well; done"
 check "the doctor sees the PMU" has doctor '^hardware PMU +yes'
 check "shares by the clock are right" shares_hold clock
+check "Top-down says which stall events count nothing" has topdown '^first_ms [0-9]'
+check "Events say it too" has events '^first_ms [0-9]'
+check "a group is sampled by any of its members" has member '^sampler +perf instructions'
+check "... and IPC is exact all the same" ipc_is_half member alpha beta gamma_
 check "stacks are whole" complete clock 98
 check "cycles are counted and sampled" has cycles '^samples +[0-9]+ of cycles, [0-9]{8,} counted'
 check "shares by cycles are right" shares_hold cycles

@@ -3,6 +3,7 @@
  *
  * 0 done; 1 failed while running; 2 usage, permission, no such target. All wiring is in src/app/.
  */
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,12 +42,26 @@ static int act(struct options *o)
 	}
 }
 
+/* A descriptor that was closed would become that of the next file opened, and the report, say, be
+ * written into it. */
+static void keep_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
 	struct err err = {0}, config_err = {0};
 	int status = 2;
 
+	keep_standard_descriptors();
 	setlocale(LC_CTYPE, "");
 	options_init(&o);
 	int bad_config = config_load_default(&o, &config_err);

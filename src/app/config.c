@@ -6,11 +6,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "xdg.h"
 
@@ -77,10 +79,14 @@ static int on_line(void *ctx, const char *section, const char *name, const char 
 int config_load(struct options *o, const char *path, struct err *err)
 {
 	struct reading r = {.o = o};
-	FILE *f = fopen(path, "re");
+	/* Not to hang where somebody made it a FIFO. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (!f) {
 		int no = errno;
+		if (fd >= 0)
+			close(fd);
 		struct stat st;
 		/* In a directory that may not even be looked into (another user's) nothing is ours.
 		 */

@@ -107,15 +107,23 @@ void verdicts_write(struct session *s, const struct export_out *out)
 			strbuf_printf(&b, "  %6.1f  %6.2fx  %-18s  ", 100 * r->total, gain,
 				      r->module);
 		escape_name(&b, r->name);
-		strbuf_printf(&b, ": %s\n", r->note);
+		strbuf_puts(&b, ": ");
+		escape_plain(&b, r->note);
+		strbuf_putc(&b, '\n');
 	}
 	if (a && a->nrows > VERDICTS)
 		strbuf_printf(&b, "  \xe2\x80\xa6 %u more\n", a->nrows - VERDICTS);
-	if (a && a->title[0])
-		strbuf_printf(&b, "%s%s\n\n", a->nrows ? "\n" : "", a->title);
-	if (a && a->status.no_symbol_advice[0])
-		strbuf_printf(&b, "%.1f %% of the time is in code without a name: %s\n\n",
-			      100 * a->status.no_symbol_share, a->status.no_symbol_advice);
+	if (a && a->title[0]) {
+		strbuf_puts(&b, a->nrows ? "\n" : "");
+		escape_plain(&b, a->title);
+		strbuf_puts(&b, "\n\n");
+	}
+	if (a && a->status.no_symbol_advice[0]) {
+		strbuf_printf(&b, "%.1f %% of the time is in code without a name: ",
+			      100 * a->status.no_symbol_share);
+		escape_plain(&b, a->status.no_symbol_advice);
+		strbuf_puts(&b, "\n\n");
+	}
 	if (b.len)
 		export_flush(out, &b, &err);
 	strbuf_fini(&b);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "choices.h"
 #include "base/filewrite.h"
+#include "base/plain.h"
 #include "proc/nspace.h"
 #include "proc/permit.h"
 #include "proc/target_check.h"
@@ -33,13 +34,14 @@
 
 void complain(const char *fmt, ...)
 {
+	char text[1024];
 	va_list ap;
 
-	fputs("altpttop: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	plain_in_place(text, sizeof text);
+	fprintf(stderr, "altpttop: %s\n", text);
 }
 
 static int find_user(struct options *o, struct err *err)
@@ -225,6 +227,18 @@ static int check_output(const char *path, struct err *err)
 	return rc;
 }
 
+/* Below a directory that is not there no file is ever found, and nobody would know why. */
+static int check_symfs(const char *dir, struct err *err)
+{
+	struct stat st;
+
+	if (!dir)
+		return 0;
+	if (stat(dir, &st))
+		return err_set(err, errno, "--symfs %s: %s", dir, strerror(errno));
+	return S_ISDIR(st.st_mode) ? 0 : err_set(err, ENOTDIR, "--symfs %s: no directory", dir);
+}
+
 /* What is to be watched is there, and how often is allowed. */
 static int prepare(struct session *s, char *ret_warning, size_t size, struct err *err)
 {
@@ -246,6 +260,9 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	if (rc)
 		return rc;
 	if (o->output && (rc = check_output(o->output, err)))
+		return rc;
+	rc = check_symfs(o->source.symfs, err);
+	if (rc)
 		return rc;
 	permit_raise_nofile();
 	name_target(s);
@@ -278,8 +295,15 @@ static int start(struct session *s, struct err *err)
 		rc = make_rooms(s, err);
 	if (!rc && s->options->target.file)
 		rc = make_analyser(s, err);
-	if (!rc)
+	if (!rc) {
+		/* A recording is looked into: a pipe or a terminal may keep its bytes for hours. */
+		bool reads = s->options->target.file != NULL;
+		if (reads)
+			signals_end_at_once(true);
 		rc = choose_open(&choice, s, err);
+		if (reads)
+			signals_end_at_once(false);
+	}
 	if (!rc) {
 		remark(s, warning);
 		choose_note(&choice, note, sizeof note);
@@ -428,6 +452,10 @@ int session_run(struct options *o, bool batch)
 		complain("%s", err.msg);
 	else
 		status = batch ? batch_run(&s) : screen_run(&s);
+	if (!rc && s.analyser && engine_finished(s.engine) && analyser_missed(s.analyser, &err)) {
+		complain("%s", err.msg);
+		status = status ? status : 1;
+	}
 	leave(&s, status);
 	return status;
 }

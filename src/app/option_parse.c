@@ -10,6 +10,8 @@
 
 #include "options.h"
 
+#define TOLD_MAX 60
+
 struct cursor {
 	int argc, at;
 	char **argv;
@@ -60,7 +62,8 @@ static int parse_long(struct options *o, struct cursor *c, const char *word, str
 			       "--%.*s fits several options: write it out (see --help)", (int)len,
 			       word);
 	if (!d)
-		return err_set(err, EINVAL, "--%.*s is no option (see --help)", (int)len, word);
+		return err_set(err, EINVAL, "--%.*s is no option (see --help)",
+			       len < TOLD_MAX ? (int)len : TOLD_MAX, word);
 	int rc = take_value(c, d, equal ? equal + 1 : NULL, &value, err);
 	return rc ? rc : d->set(o, d, value, err);
 }
@@ -183,6 +186,29 @@ static bool is_sampled(const struct options *o, const char *event)
 	return false;
 }
 
+/* An option that means something for recordings only. */
+static const char *analysis_wish(const struct options *o)
+{
+	const struct analyser_options *a = &o->analysis;
+	const struct {
+		bool given;
+		const char *name;
+	} wishes[] = {{o->pattern != PATTERN_AUTO, "pattern"},
+		      {a->leaf, "leaf"},
+		      {a->leaf_parent, "leaf-parent"},
+		      {a->filter, "filter"},
+		      {a->function, "function"},
+		      {a->ghz > 0, "ghz"},
+		      {a->maps, "maps"},
+		      {a->chrometracing, "chrometracing"},
+		      {a->ipc_trending, "ipc-trending"}};
+
+	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+		if (wishes[i].given)
+			return wishes[i].name;
+	return NULL;
+}
+
 int options_check(const struct options *o, struct err *err)
 {
 	const char *names[2];
@@ -207,6 +233,13 @@ int options_check(const struct options *o, struct err *err)
 		return err_set(err, EINVAL, "-F and -c do not go together: give one");
 	if (o->source.nevents && o->source.event_set)
 		return err_set(err, EINVAL, "-e and -E do not go together: give one");
+	if (!o->target.file && analysis_wish(o))
+		return err_set(err, EINVAL, "--%s analyses a recording: give a FILE",
+			       analysis_wish(o));
+	if (o->output && !strcmp(o->output, "-"))
+		return err_set(err, EINVAL,
+			       "-o -: the report goes to standard output by itself: --format "
+			       "without -o says in which format");
 	if (o->ntriggers && o->target.file)
 		return err_set(err, EINVAL,
 			       "--trigger watches something that runs, not a recording");

@@ -18,13 +18,17 @@
 #define EVENT_LIST_MAX  32
 #define STACK_BYTES_MAX 65528 /* perf_event_open(2): sample_stack_user */
 #define MAX_STACK_MAX   1024
+#define TOLD_MAX        60
 #define SECONDS_MAX     (366.0 * 86400)
 
+/* What is wrong must still be there when @value is a page long: its beginning is told. */
 static int refuse(const struct option_desc *d, const char *value, const char *why, struct err *err)
 {
+	bool all = strlen(value) <= TOLD_MAX;
 	char title[40];
 
-	return err_set(err, EINVAL, "%s %s: %s", option_title(d, title), value, why);
+	return err_set(err, EINVAL, "%s %.*s%s: %s", option_title(d, title), TOLD_MAX,
+		       *value ? value : "''", all ? "" : "\xe2\x80\xa6", why);
 }
 
 static void *field(struct options *o, const struct option_desc *d)
@@ -71,7 +75,7 @@ OPTION_SETTER(set_flag)
 OPTION_SETTER(set_text)
 {
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	*(const char **)field(o, d) = value;
 	return 0;
 }
@@ -90,9 +94,9 @@ OPTION_SETTER(set_choice)
 		}
 		c = bar ? bar + 1 : NULL;
 	}
-	char title[40];
-	return err_set(err, EINVAL, "%s %s: must be one of %s", option_title(d, title), value,
-		       d->choices);
+	char why[128];
+	snprintf(why, sizeof why, "must be one of %s", d->choices);
+	return refuse(d, value, why, err);
 }
 
 OPTION_SETTER(set_wait)
@@ -239,7 +243,7 @@ OPTION_SETTER(set_cpus)
 OPTION_SETTER(set_cgroup)
 {
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	o->target.cgroup = value;
 	return 0;
 }
@@ -247,7 +251,7 @@ OPTION_SETTER(set_cgroup)
 OPTION_SETTER(set_user)
 {
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	o->user = value;
 	o->target.by_user = true;
 	return 0;
@@ -256,7 +260,7 @@ OPTION_SETTER(set_user)
 OPTION_SETTER(set_file)
 {
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	if (o->target.file)
 		return err_set(err, EINVAL, "one recording at a time: %s and %s were given",
 			       o->target.file, value);
@@ -267,7 +271,7 @@ OPTION_SETTER(set_file)
 OPTION_SETTER(set_events)
 {
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	if (o->source.nevents == EVENT_LIST_MAX)
 		return refuse(d, value, "too many events", err);
 	const char **grown = realloc((void *)o->source.events,
@@ -387,7 +391,7 @@ OPTION_SETTER(set_sort)
 		    {"name", COLUMN_NAME}};
 
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	o->sort_event = NULL;
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		if (!strcmp(keys[i].name, value)) {
@@ -404,7 +408,7 @@ OPTION_SETTER(set_sort)
 OPTION_SETTER(set_trigger)
 {
 	if (!*value)
-		return refuse(d, "''", "must not be empty", err);
+		return refuse(d, "", "must not be empty", err);
 	if (o->ntriggers == TRIGGERS_MAX)
 		return refuse(d, value, "there can be 8 at most", err);
 	o->triggers[o->ntriggers++] = value;

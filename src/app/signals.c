@@ -54,13 +54,28 @@ static void install(int number, void (*handler)(int), int flags)
 	sigaction(number, &sa, NULL);
 }
 
+/* nohup's wish is kept. SIGINT is taken even so: shells ignore it for whatever they start in the
+ * background, where `kill -INT` should still stop and report. */
+static bool is_unwanted(int number)
+{
+	struct sigaction old;
+
+	return number == SIGHUP && !sigaction(number, NULL, &old) && old.sa_handler == SIG_IGN;
+}
+
+static void handle_requests(void (*handler)(int))
+{
+	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+		if (!is_unwanted(requests[i]))
+			install(requests[i], handler, 0); /* no SA_RESTART: poll returns at once */
+}
+
 void signals_init(void)
 {
 	struct sigaction old;
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-		install(requests[i], on_request, 0); /* no SA_RESTART: poll returns at once */
+	handle_requests(on_request);
 	install(SIGPIPE, SIG_IGN, 0);
 	if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 		install(SIGTSTP, on_stop, SA_RESTART);
@@ -84,6 +99,12 @@ void signals_block(void)
 void signals_unblock(void)
 {
 	mask(SIG_UNBLOCK);
+}
+
+void signals_end_at_once(bool yes)
+{
+	handle_requests(yes ? SIG_DFL : on_request);
+	mask(yes ? SIG_UNBLOCK : SIG_BLOCK);
 }
 
 int signals_pending(void)

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 #define LOG_LINES 256
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,6 +26,7 @@ void log_say(const char *fmt, ...)
 	if (vsnprintf(line, sizeof line, fmt, ap) < 0)
 		line[0] = 0;
 	va_end(ap);
+	plain_in_place(line, sizeof line);
 
 	pthread_mutex_lock(&lock);
 	memcpy(lines[said % LOG_LINES], line, sizeof line);

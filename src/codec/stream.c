@@ -209,8 +209,9 @@ static int prepare(struct stream *s, struct stream **ret_stream, struct err *err
 int stream_open(const char *path, struct stream **ret_stream, struct err *err)
 {
 	bool standard_input = !strcmp(path, "-");
-	int fd = standard_input ? dup(STDIN_FILENO)
-				: open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	/* Of a FIFO it waits for a writer, as whatever reads one does. */
+	int fd = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+				: open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return err_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	struct stat st;
@@ -218,9 +219,6 @@ int stream_open(const char *path, struct stream **ret_stream, struct err *err)
 		close(fd);
 		return err_set(err, EISDIR, "%s is a directory, not a recording", path);
 	}
-	if (!standard_input) /* O_NONBLOCK was there so that a FIFO without writer does not hang the
-				open */
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	struct stream *s = calloc(1, sizeof *s);
 	if (!s) {
 		close(fd);

@@ -53,10 +53,12 @@ static int make_channels(struct engine *e)
 	e->answer = slot_new(answer_box_ref, answer_box_unref);
 	e->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	e->ui_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!e->ring || !e->commands || !e->notices || !e->says || !e->jobs || !e->waits ||
-	    !e->asked || !e->answer)
-		return -ENOMEM;
-	return e->wake_fd < 0 || e->ui_fd < 0 ? -EMFILE : 0;
+	if (e->wake_fd < 0 || e->ui_fd < 0) /* mailboxes have descriptors too */
+		return -EMFILE;
+	return e->ring && e->commands && e->notices && e->says && e->jobs && e->waits && e->asked &&
+			       e->answer
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int make_parts(struct engine *e)

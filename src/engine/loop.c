@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/plain.h"
 #include "engine/core.h"
 
 #define MS              1000000ull
@@ -48,6 +49,7 @@ void engine_tell(struct engine *e, enum notice_kind kind, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(n.text, sizeof n.text, fmt, args);
 	va_end(args);
+	plain_in_place(n.text, sizeof n.text);
 	log_say("%s", n.text);
 	mailbox_post(e->notices, &n);
 	wake_ui(e);

@@ -7,48 +7,6 @@
 
 #include <string.h>
 
-unsigned utf8_length(const char *p)
-{
-	const unsigned char *u = (const unsigned char *)p;
-	unsigned low = 0x80, high = 0xbf, more;
-
-	if (u[0] < 0x80)
-		return u[0] != 0;
-	if (u[0] >= 0xc2 && u[0] <= 0xdf)
-		more = 1;
-	else if (u[0] >= 0xe0 && u[0] <= 0xef)
-		more = 2;
-	else if (u[0] >= 0xf0 && u[0] <= 0xf4)
-		more = 3;
-	else
-		return 0;
-	if (u[0] == 0xe0)
-		low = 0xa0;
-	else if (u[0] == 0xed)
-		high = 0x9f;
-	else if (u[0] == 0xf0)
-		low = 0x90;
-	else if (u[0] == 0xf4)
-		high = 0x8f;
-	if (u[1] < low || u[1] > high)
-		return 0;
-	for (unsigned i = 2; i <= more; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	return more + 1;
-}
-
-/* U+0080 … U+009F: control characters that terminals obey. */
-static bool is_c1(const char *p, unsigned n)
-{
-	return n == 2 && (unsigned char)p[0] == 0xc2 && (unsigned char)p[1] < 0xa0;
-}
-
-static bool is_control(const char *p, unsigned n)
-{
-	return (n == 1 && ((unsigned char)*p < 0x20 || *p == 0x7f)) || is_c1(p, n);
-}
-
 static void add_hex(struct strbuf *b, const char *p, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -60,7 +18,7 @@ static void add_char(struct strbuf *b, const char **p)
 {
 	unsigned n = utf8_length(*p);
 
-	if (!n || is_control(*p, n))
+	if (!n || plain_control(*p, n))
 		add_hex(b, *p, n ? n : 1);
 	else
 		strbuf_add(b, *p, n);
@@ -125,7 +83,7 @@ void escape_json(struct strbuf *b, const char *text)
 		unsigned n = utf8_length(text);
 		if (n == 1 && (*text == '"' || *text == '\\'))
 			strbuf_printf(b, "\\%c", *text);
-		else if (n && is_control(text, n))
+		else if (n && plain_control(text, n))
 			strbuf_printf(b, "\\u%04x",
 				      n == 1 ? (unsigned)*text : (unsigned char)text[1]);
 		else if (n)

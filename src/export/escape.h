@@ -7,6 +7,7 @@
 #ifndef ALTPTTOP_ESCAPE_H
 #define ALTPTTOP_ESCAPE_H
 
+#include "base/plain.h" /* utf8_length */
 #include "base/strbuf.h"
 
 void escape_plain(struct strbuf *b, const char *text); /* one line of text */
@@ -17,8 +18,5 @@ void escape_name(struct strbuf *b, const char *text);
 void escape_folded(struct strbuf *b, const char *text); /* a frame: no ';', no line breaks */
 void escape_json(struct strbuf *b, const char *text);   /* with the quotes */
 void escape_csv(struct strbuf *b, const char *text);    /* a field, quoted where it must be */
-
-/* Length of the UTF-8 sequence at @p (RFC 3629: no overlong forms, no surrogates), 0: none. */
-unsigned utf8_length(const char *p);
 
 #endif

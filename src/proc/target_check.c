@@ -61,6 +61,10 @@ static int refuse_none(pid_t pid, bool thread, struct err *err)
 			"process %d belongs to someone else and /proc hides it (mounted with "
 			"hidepid): run as its user or as root",
 			pid);
+	struct proc_stat st;
+	int rc = proc_stat_read(pid, 0, &st);
+	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM || rc == -EACCES)
+		return err_set(err, -rc, "process %d cannot be looked at: %s", pid, strerror(-rc));
 	return err_set(err, ESRCH, "there is no %s %d", thread ? "thread" : "process", pid);
 }
 

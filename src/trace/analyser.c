@@ -120,6 +120,21 @@ void analyser_free(struct analyser *a)
 	free(a);
 }
 
+int analyser_missed(const struct analyser *a, struct err *err)
+{
+	const struct analyser_options *o = &a->options;
+	const char *file = o->chrometracing ? o->chrometracing : o->ipc_trending;
+
+	for (int i = 0; i < PASSES; i++)
+		if (a->running[i] && passes[i]->pattern == PATTERN_CACHE)
+			return 0;
+	if (!file)
+		return 0;
+	return err_set(err, ENODATA,
+		       "%s was not written: --%s needs a trace of instructions and --pattern cache",
+		       file, o->chrometracing ? "chrometracing" : "ipc-trending");
+}
+
 const struct trace_sink *analyser_sink(struct analyser *a)
 {
 	return &a->sink;

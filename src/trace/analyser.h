@@ -31,6 +31,9 @@ struct analyser;
 int analyser_new(const struct analyser_options *options, struct tables *tables,
 		 const struct sink *sink, struct analyser **ret_analyser, struct err *err);
 void analyser_free(struct analyser *a);
+/* At the end: a file was asked for that this recording has nothing for, -ENODATA with a sentence.
+ */
+int analyser_missed(const struct analyser *a, struct err *err);
 const struct trace_sink *analyser_sink(struct analyser *a);
 
 #endif

@@ -1,0 +1,98 @@
+#!/bin/bash
+# A careless person and a hostile name: nothing that is typed, read or named hangs the program, is
+# obeyed by the terminal or is passed over in silence.
+cd "$(dirname "$0")/../.." && . tests/live/live.sh
+
+run() { # COMMAND...: its status, what it said; never longer than 10 s
+	timeout -k 1 10 "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	cat -v "$dir/err"
+}
+one_line() { # STATUS PATTERN
+	[ "$status" = "$1" ] || { echo "status $status"; return 1; }
+	[ "$(wc -l <"$dir/err")" = 1 ] || { echo "not one line"; return 1; }
+	grep -qE -- "$2" "$dir/err"
+}
+refused() { # PATTERN ARG...
+	run "$ALTPTTOP" --batch --duration 0.2 "${@:2}"
+	one_line 2 "$1" && [ ! -s "$dir/out" ]
+}
+# No byte that a terminal obeys, and UTF-8 throughout.
+harmless() { # FILE
+	! LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' "$1" && iconv -f UTF-8 -t UTF-8 "$1" >/dev/null
+}
+
+start shares 300
+esc=$'\e[2J\e]0;owned\a'
+bad=$'\xff\xfe\x9b'
+for opt in -p -t -C -u -G -i -e -E -F -c -s -d --call-graph --sampler --format --duration --filter \
+	--trigger --symfs "$esc" "-$bad" "--$bad$esc"; do
+	for text in "$esc" "$bad" ''; do
+		check "$(printf '%q %q is refused in one line that a terminal can bear' "$opt" "$text")" \
+			eval 'case $opt in -[ptCuGi]) target_of=;; *) target_of="-p $target";; esac
+			refused "^altpttop: " $target_of "$opt" "$text" && harmless "$dir/err"'
+	done
+done
+long=$(printf '%05000d' 0)x
+check "of an argument of 5,000 characters the line still says what is wrong" \
+	refused 'must be a number of seconds' -p "$target" --duration "$long"
+
+check "an analysis of something that runs is refused" refused 'recording' -p "$target" --leaf
+check "so is a trace to be written of it" refused 'recording' -p "$target" --chrometracing "$dir/t"
+check "a directory for --symfs that is not there" refused 'symfs.*No such' -p "$target" \
+	--symfs "$dir/none"
+check "-o - is no file of that name" refused 'standard output' -p "$target" -o - --format folded
+
+printf 'main;work 5\nmain;rest 3\n' >"$dir/two.folded"
+not_written() { # OPTION
+	run "$ALTPTTOP" --batch "$dir/two.folded" "$1" "$dir/none.out"
+	one_line 1 "none.out was not written" && grep -q work "$dir/out"
+}
+check "a trace that this recording has nothing for: said, status 1" not_written --chrometracing
+check "a CSV likewise" not_written --ipc-trending
+
+# Names of functions, in every line of the report.
+printf 'main;\e[31m\xc2\x9b5m\xff 5\n\e]0;x\a;w\x01\x7f 9\nmain;\xd7\x8a0m 1\n' >"$dir/names.folded"
+check "names of functions with escape sequences" eval '
+	run "$ALTPTTOP" --batch "$dir/names.folded"; [ "$status" = 0 ] && harmless "$dir/out" && harmless "$dir/err"'
+
+# What gives no bytes.
+mkfifo "$dir/fifo" "$dir/late"
+ends_at() { # SIGNAL COMMAND...: while it waits for bytes
+	timeout -k 1 -s "$1" 1 "${@:2}" >"$dir/out" 2>"$dir/err"
+	status=$?
+	cat "$dir/err"
+	[ "$status" = 124 ] # and not 137: it did not have to be killed
+}
+for signal in TERM INT HUP; do
+	check "waiting for a pipe's first writer ends at SIG$signal" \
+		ends_at "$signal" "$ALTPTTOP" --batch "$dir/fifo" </dev/null
+	check "waiting for a pipe's first byte ends at SIG$signal" eval '
+		sleep 3 | ends_at $signal "$ALTPTTOP" --batch -'
+done
+check "a pipe whose writer comes late is read" eval '
+	(sleep 0.5; cat "$dir/two.folded" >"$dir/late") &
+	run "$ALTPTTOP" --batch "$dir/late"; [ "$status" = 0 ] && grep -q work "$dir/out"'
+
+mkdir -p "$dir/config/altpttop"
+mkfifo "$dir/config/altpttop/config"
+check "a config file that is a pipe does not hang" eval '
+	run env XDG_CONFIG_HOME="$dir/config" "$ALTPTTOP" --version; [ "$status" = 0 ]'
+
+# Descriptors.
+check "standard descriptors that are closed do not become files of ours" eval '
+	"$ALTPTTOP" --batch --duration 0.3 -p $target -o "$dir/closed.folded" <&- >&- 2>&-
+	[ -s "$dir/closed.folded" ] && ! grep -qvE ".* [0-9]+$" "$dir/closed.folded"'
+few() { # N PATTERN
+	run bash -c "ulimit -n $1; exec '$ALTPTTOP' --batch --duration 0.2 -p $target"
+	one_line 2 "$2"
+}
+check "five descriptors: not a process that does not exist" few 5 "open files"
+check "ten descriptors: not a lack of memory" few 10 "open files"
+
+check "nohup is obeyed: a hang-up does not end it" eval '
+	(trap "" HUP; exec "$ALTPTTOP" --batch --duration 2 -p $target >"$dir/out" 2>"$dir/err") &
+	watcher=$!; sleep 0.7; kill -HUP $watcher; sleep 0.5; kill -0 $watcher; alive=$?
+	wait $watcher; [ $? = 0 ] && [ $alive = 0 ]'
+
+done_testing

@@ -48,7 +48,11 @@ enum query_flag {
 	QUERY_BLOCKED =
 		1 << 11, /* wall clock: count waiting samples too (else they have a column only) */
 	QUERY_GROUP_PROCESSES = 1 << 12, /* threads by process */
+	QUERY_NO_GUEST = 1 << 13,        /* leave out what ran in a virtual machine's guest */
+	QUERY_NO_HOST = 1 << 14,         /* and only that */
 };
+/* Samples that the person has hidden by where the CPU was. */
+#define QUERY_FILTERS (QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_NO_GUEST | QUERY_NO_HOST)
 
 /*
  * Columns: what a query may sort by and a screen may show. COLUMN_METRIC + i is answer.metrics[i]

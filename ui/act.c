@@ -397,6 +397,26 @@ static void do_user(struct ui *ui, struct page *page)
 	flip(ui, page, QUERY_NO_USER, "user code hidden", "user code shown");
 }
 
+/* All, the host alone, guests alone, and round again. */
+static void do_guest(struct ui *ui, struct page *page)
+{
+	const uint32_t both = QUERY_NO_GUEST | QUERY_NO_HOST;
+	uint32_t next = ui->flags & QUERY_NO_GUEST  ? QUERY_NO_HOST
+			: ui->flags & QUERY_NO_HOST ? 0
+						    : QUERY_NO_GUEST;
+
+	if (!(page->view->flags & both)) {
+		app_say(ui, MESSAGE_INFO, "that changes nothing on this screen");
+		return;
+	}
+	ui->flags = (ui->flags & ~both) | next;
+	ui->ask = true;
+	app_say(ui, MESSAGE_INFO, "%s",
+		next == QUERY_NO_GUEST  ? "guests of virtual machines hidden"
+		: next == QUERY_NO_HOST ? "guests of virtual machines only"
+					: "host and guests shown");
+}
+
 static void do_inlines(struct ui *ui, struct page *page)
 {
 	flip(ui, page, QUERY_FOLD_INLINE, "inlines folded into the functions that hold them",
@@ -483,6 +503,7 @@ static void (*const doers[ACTIONS])(struct ui *, struct page *) = {
 	[ACTION_THREAD] = do_thread,
 	[ACTION_KERNEL] = do_kernel,
 	[ACTION_USER] = do_user,
+	[ACTION_GUEST] = do_guest,
 	[ACTION_INLINES] = do_inlines,
 	[ACTION_TAIL_CALLS] = do_tail_calls,
 	[ACTION_ADDRESSES] = do_addresses,

@@ -73,10 +73,31 @@ static void draw_message(struct ui *ui, struct rect r)
 		    ui->message);
 }
 
+/* Keys that hide something by where the CPU was: while one is on, the footer names it first. */
+static const struct {
+	uint32_t flags; /* enum query_flag */
+	enum action action;
+	const char *label;
+} filters[] = {
+	{QUERY_NO_KERNEL, ACTION_KERNEL, "show kernel"},
+	{QUERY_NO_USER, ACTION_USER, "show user"},
+	{QUERY_NO_GUEST, ACTION_GUEST, "only guests"},
+	{QUERY_NO_HOST, ACTION_GUEST, "show host"},
+};
+#define FILTERS (sizeof filters / sizeof *filters)
+
+static bool filter_on(const struct ui *ui, size_t i)
+{
+	return ui->flags & ui->pages[ui->depth - 1]->view->flags & filters[i].flags;
+}
+
 static const char *label_of(const struct ui *ui, enum action action)
 {
 	const struct screen *screen = ui->pages[ui->depth - 1]->screen;
 
+	for (size_t i = 0; i < FILTERS; i++)
+		if (filters[i].action == action && filter_on(ui, i))
+			return filters[i].label;
 	return action == ACTION_THREAD && screen->thread_label ? screen->thread_label
 							       : action_table[action].label;
 }
@@ -110,11 +131,14 @@ static void draw_keys(struct ui *ui, const struct page *page, struct rect r)
 					     ACTION_FREEZE};
 	int right = key_cells(ui, ACTION_QUIT) + GAP + key_cells(ui, ACTION_HELP);
 	int x = r.x, end = r.x + r.w - right;
-	enum action list[FOOT_MAX + 8];
+	enum action list[FOOT_MAX + 8 + FILTERS];
 	int n = 0;
 
 	if (ui->depth > 1)
 		list[n++] = ACTION_BACK;
+	for (size_t i = 0; i < FILTERS; i++)
+		if (filter_on(ui, i))
+			list[n++] = filters[i].action;
 	for (int i = 0; i < FOOT_MAX && page->screen->foot[i]; i++)
 		list[n++] = page->screen->foot[i];
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++)

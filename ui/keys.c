@@ -73,6 +73,8 @@ const struct action_info action_table[ACTIONS] = {
 			   GROUP_PROFILE, "t"},
 	[ACTION_KERNEL] = {"kernel", "kernel", "hide or show the kernel", GROUP_PROFILE, "K"},
 	[ACTION_USER] = {"user", "user", "hide or show user code", GROUP_PROFILE, "U"},
+	[ACTION_GUEST] = {"guest", "guests", "hide guests of virtual machines; only them; all",
+			  GROUP_PROFILE, "V"},
 	[ACTION_INLINES] = {"inlines", "inlines", "inlines as frames or folded", GROUP_PROFILE,
 			    "H"},
 	[ACTION_TAIL_CALLS] = {"tail-calls", "tail calls",

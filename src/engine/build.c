@@ -145,7 +145,7 @@ uint64_t build_set_covered_ns(const struct build *b)
 
 static bool whole_target(const struct build *b)
 {
-	return !b->fq.task && !b->task_mask && !(b->q->flags & (QUERY_NO_KERNEL | QUERY_NO_USER));
+	return !b->fq.task && !b->task_mask && !(b->q->flags & QUERY_FILTERS);
 }
 
 void build_unsampled(struct build *b, struct row *row)

@@ -20,7 +20,8 @@ enum cell_flag {
 		1 << 1, /* Σ of a counter read along with samples: samples and weight_sq are 0 */
 	CELL_ACCOUNT = 1 << 2, /* a kernel account: node is NODE_NONE, event an enum account_kind */
 	CELL_RUNNING =
-		1 << 3, /* NODE_NONE: Σ ppm of time on the hardware, over @samples readings */
+		1 << 3,      /* NODE_NONE: Σ ppm of time on the hardware, over @samples readings */
+	CELL_GUEST = 1 << 4, /* the CPU ran a guest */
 };
 
 struct cell {

@@ -56,6 +56,8 @@ bool fold_takes(const struct fold_query *q, const struct cell *c)
 		return false;
 	if (c->flags & CELL_BLOCKED && !(q->flags & QUERY_BLOCKED))
 		return false;
+	if (fold_hides(q, c))
+		return false;
 	if (q->task && c->task != q->task)
 		return false;
 	return !q->task_mask || (c->task < q->ntasks && q->task_mask[c->task]);
@@ -63,7 +65,8 @@ bool fold_takes(const struct fold_query *q, const struct cell *c)
 
 bool fold_takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i)
 {
-	if (c->flags & ~CELL_VALUE || (q->task && c->task != q->task) ||
+	if (c->flags & ~(CELL_VALUE | CELL_GUEST) || fold_hides(q, c) ||
+	    (q->task && c->task != q->task) ||
 	    (q->task_mask && !(c->task < q->ntasks && q->task_mask[c->task])))
 		return false;
 	for (uint32_t i = 0; i < q->nvalues; i++) {

@@ -77,6 +77,11 @@ void flat_fini(struct flat *f); /* a zeroed struct is empty; so is it afterwards
 int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	       const struct fold_query *q);                        /* -ENOMEM: nothing is in it */
 bool fold_takes(const struct fold_query *q, const struct cell *c); /* is @c a sample of @q? */
+/* Guests' cells, or all others, as the query hides them. */
+static inline bool fold_hides(const struct fold_query *q, const struct cell *c)
+{
+	return q->flags & (c->flags & CELL_GUEST ? QUERY_NO_GUEST : QUERY_NO_HOST);
+}
 /* Is @c part of one of @q's values? Of which. */
 bool fold_takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i);
 size_t flat_bytes(const struct flat *f);

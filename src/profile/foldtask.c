@@ -91,8 +91,9 @@ static void fill_sparks(struct task_folds *r, const struct profile *p, uint64_t 
 		const struct cell *c = walk.cell;
 		uint64_t ago = end_ns > walk.time_ns ? (end_ns - walk.time_ns) / SECOND_NS : 0;
 		uint32_t i;
-		if (c->flags || c->event >= EVENT_MAX || !(p->events_on_cpu >> c->event & 1) ||
-		    ago >= TASK_SPARK || !map64_get(&r->by_task, c->task, &i))
+		if (c->flags & ~CELL_GUEST || c->event >= EVENT_MAX ||
+		    !(p->events_on_cpu >> c->event & 1) || ago >= TASK_SPARK ||
+		    !map64_get(&r->by_task, c->task, &i))
 			continue;
 		r->data[i].spark_ns[TASK_SPARK - 1 - ago] += c->weight;
 	}

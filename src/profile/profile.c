@@ -116,6 +116,11 @@ static void advance(struct profile *p, uint64_t time_ns)
 		p->open_start_ns = p->mark_ns;
 }
 
+static uint16_t guest_flag(const struct sample *s)
+{
+	return s->flags & SAMPLE_GUEST ? CELL_GUEST : 0;
+}
+
 static void add_values(struct profile *p, const struct sample *s, node_id node,
 		       const struct sample_value *values)
 {
@@ -130,7 +135,7 @@ static void add_values(struct profile *p, const struct sample *s, node_id node,
 		struct cell c = {.node = node,
 				 .task = s->task,
 				 .event = v->event,
-				 .flags = CELL_VALUE,
+				 .flags = (uint16_t)(CELL_VALUE | guest_flag(s)),
 				 .weight = v->count};
 		cells_add(&p->open, &c);
 		struct cell running = {.node = NODE_NONE,
@@ -155,7 +160,7 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 	struct cell c = {.node = node,
 			 .task = s->task,
 			 .event = s->event,
-			 .flags = blocked ? CELL_BLOCKED : 0,
+			 .flags = (uint16_t)((blocked ? CELL_BLOCKED : 0) | guest_flag(s)),
 			 .samples = s->hits,
 			 .weight = s->weight,
 			 .weight_sq = (double)s->weight * (double)s->weight / (double)s->hits};

@@ -13,8 +13,8 @@
 #include "sample/perf_impl.h"
 
 #define FDS_MOST    4096
-#define RUNNING_ALL 0.99 /* CPUs are read one after another: no closer */
-#define NOTHING_NS  S    /* on the hardware so long and counted nothing: it does not count here */
+#define RUNNING_ALL 0.99      /* CPUs are read one after another: no closer */
+#define NOTHING_NS  (30 * MS) /* on the hardware so long and counted nothing: it does not count */
 
 static bool countable(const struct perf_source *ps, const struct fleet *f)
 {

@@ -130,6 +130,8 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 	} flags[] = {
 		{QUERY_NO_KERNEL, 190, "no kernel"},
 		{QUERY_NO_USER, 190, "no user"},
+		{QUERY_NO_GUEST, 190, "no guests"},
+		{QUERY_NO_HOST, 190, "guests only"},
 		{QUERY_FOLD_INLINE, 100, "inlines folded"},
 		{QUERY_TAIL_CALLS, 110, "with tail calls"},
 		{QUERY_BLOCKED, 120, "with waiting"},

@@ -71,8 +71,7 @@ static const struct column topdown_columns[] = {
 const struct view view_topdown = {VIEW_TOPDOWN,
 				  topdown_columns,
 				  COUNT(topdown_columns),
-				  QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_FOLD_INLINE |
-					  QUERY_WHOLE_NAMES,
+				  QUERY_FILTERS | QUERY_FOLD_INLINE | QUERY_WHOLE_NAMES,
 				  false,
 				  true};
 

@@ -128,7 +128,7 @@ static const struct column source_columns[] = {
 const struct view view_source = {VIEW_SOURCE,
 				 source_columns,
 				 COUNT(source_columns),
-				 QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_FOLD_INLINE |
-					 QUERY_ASSEMBLY | QUERY_ADDRESSES | QUERY_BLOCKED,
+				 QUERY_FILTERS | QUERY_FOLD_INLINE | QUERY_ASSEMBLY |
+					 QUERY_ADDRESSES | QUERY_BLOCKED,
 				 false,
 				 false};

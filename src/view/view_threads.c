@@ -150,7 +150,7 @@ static const struct column threads_columns[] = {
 const struct view view_threads = {VIEW_THREADS,
 				  threads_columns,
 				  COUNT(threads_columns),
-				  QUERY_GROUP_THREADS | QUERY_GROUP_PROCESSES | QUERY_NO_KERNEL |
-					  QUERY_NO_USER | QUERY_FOLD_INLINE | QUERY_BLOCKED,
+				  QUERY_GROUP_THREADS | QUERY_GROUP_PROCESSES | QUERY_FILTERS |
+					  QUERY_FOLD_INLINE | QUERY_BLOCKED,
 				  false,
 				  true};

@@ -400,6 +400,17 @@ static void switches(void **state)
 	assert_int_equal(s.fake.query.flags, QUERY_NO_KERNEL);
 	script_keys(&s, "U"); /* hiding both would leave nothing */
 	assert_int_equal(s.fake.query.flags, QUERY_NO_USER);
+	script_keys(&s, "Up"); /* the footer's message goes */
+	assert_true(screen_has("no user"));
+	assert_true(screen_has("U show user"));
+	script_keys(&s, "V Up");
+	assert_int_equal(s.fake.query.flags, QUERY_NO_USER | QUERY_NO_GUEST);
+	assert_true(screen_has("no guests") && screen_has("V only guests"));
+	script_keys(&s, "V Up");
+	assert_int_equal(s.fake.query.flags, QUERY_NO_USER | QUERY_NO_HOST);
+	assert_true(screen_has("guests only") && screen_has("V show host"));
+	script_keys(&s, "V");
+	assert_int_equal(s.fake.query.flags, QUERY_NO_USER);
 	script_keys(&s, "U H v");
 	assert_int_equal(s.fake.query.flags, QUERY_FOLD_INLINE | QUERY_ADDRESSES);
 	script_keys(&s, "T");

@@ -220,6 +220,47 @@ static void test_kernel_and_user(void **state)
 	down();
 }
 
+/* What ran in a guest, left out or alone; the counters read along follow their samples. */
+static void test_guests(void **state)
+{
+	const uint16_t counter = 3;
+	struct sample_value v = {.event = counter, .count = 100, .running = 1};
+	frame_id frames[2];
+
+	(void)state;
+	up();
+	pbed_add(&b, 1, "main>a", 6, 1);
+	frames[0] = pbed_frame(&b, "g");
+	frames[1] = pbed_frame(&b, "main");
+	for (int i = 0; i < 5; i++) {
+		struct sample s = {.time_ns = b.now_ns + (uint64_t)i,
+				   .weight = 1,
+				   .hits = 1,
+				   .task = 1,
+				   .nframes = 2,
+				   .nvalues = 1,
+				   .flags = i < 4 ? SAMPLE_GUEST : 0};
+		profile_add(&b.p, &s, &v, frames);
+	}
+	fold(0, 0);
+	CHECK("g", 5, 5);
+	CHECK("main", 0, 11);
+	fold(QUERY_NO_GUEST, 0);
+	CHECK("g", 1, 1);
+	CHECK("a", 6, 6);
+	fold(QUERY_NO_HOST, 0);
+	CHECK("g", 4, 4);
+	assert_null(row("a"));
+	struct fold_query q = {
+		.window = pbed_all(&b), .flags = QUERY_NO_HOST, .values = &counter, .nvalues = 1};
+	assert_int_equal(flat_build(&b.flat, &b.p, b.t, &q), 0);
+	assert_true(b.flat.all_values[0] == 400);
+	q.flags = QUERY_NO_GUEST;
+	assert_int_equal(flat_build(&b.flat, &b.p, b.t, &q), 0);
+	assert_true(b.flat.all_values[0] == 100);
+	down();
+}
+
 static void test_tail_calls(void **state)
 {
 	(void)state;
@@ -529,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_kernel_and_user),
+		cmocka_unit_test(test_guests),
 		cmocka_unit_test(test_tail_calls),
 		cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_edges),

@@ -38,10 +38,12 @@ static void draw_hint(struct ui *ui, const struct page *page, struct rect r)
 
 	if (!row || page->screen->flags & SCREEN_TEXT)
 		return;
-	if (*row->hint) {
-		bool both = *row->note && strcmp(row->note, row->hint) != 0;
+	if (*row->hint && !page->explained) {
+		const char *lead = row->key.kind == ROW_FUNCTION && !*row->note ? row->full
+										: row->note;
+		bool both = *lead && strcmp(lead, row->hint) != 0;
 
-		snprintf(text, sizeof text, "%.180s%s%.180s", both ? row->note : "",
+		snprintf(text, sizeof text, "%.180s%s%.180s", both ? lead : "",
 			 both ? " \xc2\xb7 " : "", row->hint);
 		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, text);
 		return;

@@ -61,6 +61,7 @@ struct screen {
 
 struct page {
 	const struct screen *screen;
+	bool explained; /* what the cursor's row says stands whole below the table */
 	const struct view *view;
 	struct row_key focus;
 	char about[256]; /* name of the focus */

@@ -38,6 +38,7 @@ void explain_row(struct ui *ui, struct page *page, struct rect body)
 	char text[1200];
 	int lines;
 
+	page->explained = false;
 	if (!row || (!*row->note && !*row->hint))
 		return;
 	bool both = *row->note && *row->hint && strcmp(row->note, row->hint) != 0;
@@ -51,6 +52,7 @@ void explain_row(struct ui *ui, struct page *page, struct rect body)
 	lines = paragraph_lines(text, strlen(text), r.w, 0);
 	if ((int)page->shown.len + 1 + lines > body.h)
 		return;
+	page->explained = true;
 	paragraph_draw(&ui->canvas, text, strlen(text), r, body.y + body.h - lines,
 		       (struct pen){LOOK_NORMAL, 0}, 0);
 }

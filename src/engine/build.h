@@ -44,7 +44,8 @@ struct build {
 	/* Rows, in the arena. */
 	struct row *rows;
 	uint32_t nrows, max_rows;
-	bool failed; /* no memory: the answer is not published */
+	module_id nameless; /* most of what has no name is in it */
+	bool failed;        /* no memory: the answer is not published */
 	/* Frames on screen that have no name yet come first to the resolver. */
 	frame_id wanted[512];
 	uint32_t nwanted;

@@ -105,7 +105,7 @@ static void fill_quality(const struct build *b, struct answer_status *s, const s
 }
 
 /* Weight of innermost frames in functions without a symbol, and the module with most of it. */
-static void fill_symbols(const struct build *b, struct answer_status *s)
+static void fill_symbols(struct build *b, struct answer_status *s)
 {
 	const struct flat *f = &b->e->flat;
 	uint64_t without = 0, most = 0;
@@ -126,6 +126,7 @@ static void fill_symbols(const struct build *b, struct answer_status *s)
 		}
 	}
 	free(by_module);
+	b->nameless = worst;
 	s->no_symbol_share = f->all.weight ? (double)without / (double)f->all.weight : 0;
 	if (worst && b->e->setup.resolver && s->no_symbol_share > 0.005)
 		resolver_advice(b->e->setup.resolver, worst, s->no_symbol_advice,
@@ -186,6 +187,18 @@ static double progress_of(const struct engine *e)
 	return done < all ? (double)done / (double)all : 1;
 }
 
+/* What gives names to a function without one is said where it stands. */
+static void explain_nameless(struct build *b, const char *advice)
+{
+	for (uint32_t i = 0; *advice && i < b->nrows; i++) {
+		struct row *row = &b->rows[i];
+		const struct func *f = tables_func_get(
+			b->t, row->key.kind == ROW_FUNCTION ? (func_id)row->key.a : 0);
+		if (f->flags & FUNC_NO_SYMBOL && f->module == b->nameless && !*row->hint)
+			row->hint = advice;
+	}
+}
+
 void build_status(struct build *b, struct answer_status *s)
 {
 	struct engine *e = b->e;
@@ -205,6 +218,7 @@ void build_status(struct build *b, struct answer_status *s)
 	fill_use(b, s, &tally);
 	fill_quality(b, s, &tally);
 	fill_symbols(b, s);
+	explain_nameless(b, s->no_symbol_advice);
 	fill_spark(b, s);
 	s->own_cpu = e->own_cpu;
 	s->own_rss = e->own_rss;

@@ -290,6 +290,23 @@ static bool jit_publish(struct resolve *r, struct jit_module *j, frame_id frame,
 	return line.func != 0;
 }
 
+/* As for the kernel: until names come, addresses of generated code tell nothing apart. */
+static void publish_generated(struct resolve *r, struct jit_module *j, frame_id frame,
+			      const struct frame *f)
+{
+	struct func func = {.module = f->module, .flags = FUNC_NO_SYMBOL};
+	char advice[160] = "generated code whose names were not recorded";
+
+	naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, "[generated code]"));
+	if (!j || j->advised)
+		return;
+	j->advised = true;
+	if (r->config.live)
+		runtime_advice(r->tables, tables_module_get(r->tables, f->module)->pid, advice,
+			       sizeof advice);
+	resolve_status(r, f->module, SYMBOLS_NONE, advice);
+}
+
 static bool name_jit(struct resolve *r, frame_id frame, const struct frame *f)
 {
 	struct jit_module *j = resolve_jit(r, f->module);
@@ -297,9 +314,7 @@ static bool name_jit(struct resolve *r, frame_id frame, const struct frame *f)
 	if (j && (jit_publish(r, j, frame, f) ||
 		  (jit_look(j, JIT_LOOK_NS) && jit_publish(r, j, frame, f))))
 		return false;
-	publish_address(r, frame, f, look_up_addr(f));
-	resolve_status(r, f->module, SYMBOLS_NONE,
-		       "generated code without names: let the program write /tmp/perf-PID.map");
+	publish_generated(r, j, frame, f);
 	if (j && j->unnamed.len < JIT_UNNAMED_MAX)
 		(void)vec_push(&j->unnamed, frame);
 	return false;

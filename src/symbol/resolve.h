@@ -33,6 +33,7 @@ struct jit_module {
 	struct {
 		VEC(frame_id)
 	} unnamed;
+	bool advised;
 	uint64_t looked_ns;
 };
 
@@ -91,6 +92,8 @@ const char *resolve_fetched(struct resolve *r, module_id module);
 /* A program without lines, and servers that may have them: asks once for each. */
 void resolve_fetch(struct resolve *r, const struct program *p);
 void resolve_errands(struct resolve *r); /* take what errands brought */
+/* runtimes.c: what lets the runtime of process @pid tell names for the code it generates. */
+void runtime_advice(const struct tables *t, pid_t pid, char *ret_text, size_t size);
 /* One sentence of advice; asks dpkg beside when it has to. Any thread. */
 void resolve_advice(struct resolve *r, module_id module, char *ret_text, size_t size);
 void resolve_status(struct resolve *r, module_id module, enum module_symbols known,

@@ -175,6 +175,6 @@ int facts_details(const struct answer_status *s, struct fact *ret, int max)
 			add(&f, 0, LOOK_VALUE, "", "stacks cut, %s: %s",
 			    cut_reason_name((enum cut_reason)i), number_grouped(text, s->cut[i]));
 	if (*s->no_symbol_advice && f.n < max)
-		add(&f, 0, LOOK_VALUE, "", "%.100s", s->no_symbol_advice);
+		add(&f, 0, LOOK_VALUE, "", "%.159s", s->no_symbol_advice);
 	return f.n;
 }

@@ -162,11 +162,13 @@ static void draw_wrapped(struct ui *ui, struct page *page, struct rect body)
 		lines -= wrapped_lines(page_row(page, page->top), w);
 	for (int i = page->top; y < body.y + body.h && page_row(page, i); i++) {
 		const struct row *row = page_row(page, i);
+		int room = body.y + body.h - y;
 		int n = paragraph_draw(&ui->canvas, row->name, strlen(row->name),
 				       (struct rect){body.x, body.y, w, body.h}, y,
 				       (struct pen){(uint8_t)cell_name_look(row), 0},
 				       paragraph_hang(row->name, w));
 
+		n = n < room ? n : room; /* the last one's end may be below the body */
 		if (i == page->cursor)
 			canvas_paint(&ui->canvas, (struct rect){body.x, y, w, n}, PEN_CURSOR);
 		for (int k = 0; *ui->search && k < n; k++)

@@ -81,11 +81,15 @@ void signals_init(void)
 		install(SIGTSTP, on_stop, SA_RESTART);
 }
 
+/* The terminal's too: the flags they set are the main thread's alone. */
 static void mask(int how)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGCONT);
 	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
 		sigaddset(&set, requests[i]);
 	pthread_sigmask(how, &set, NULL);

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -93,6 +94,25 @@ static void sizes(void **state)
 	assert_false(screen_has("too small"));
 }
 
+/* What the search found is marked where it shows, also in sentences that reach below the screen. */
+static void searches_at_every_size(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		char keys[32];
+
+		assert_int_equal(app_resize(&s.ui, 80, 24), 0);
+		snprintf(keys, sizeof keys, "%d End / \"%c", 1 + i, "eaost"[i % 5]);
+		script_keys(&s, keys);
+		for (int h = 1; h < 30; h++)
+			for (int w = 20; w < 130; w += 9) {
+				assert_int_equal(app_resize(&s.ui, w, h), 0);
+				app_frame(&s.ui);
+			}
+		script_keys(&s, "Esc Esc");
+	}
+}
+
 /* A frame of 5,000 rows in a large terminal costs the ui less than 5 ms of CPU time. */
 static void a_frame_is_cheap(void **state)
 {
@@ -125,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(any_keys),
 		T(sizes),
+		T(searches_at_every_size),
 		T(a_frame_is_cheap),
 	};
 

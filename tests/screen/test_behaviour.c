@@ -393,35 +393,6 @@ static void threads(void **state)
 	assert_int_equal(s.fake.query.focus.kind, ROW_GROUP);
 }
 
-static void switches(void **state)
-{
-	(void)state;
-	script_keys(&s, "K");
-	assert_int_equal(s.fake.query.flags, QUERY_NO_KERNEL);
-	script_keys(&s, "U"); /* hiding both would leave nothing */
-	assert_int_equal(s.fake.query.flags, QUERY_NO_USER);
-	script_keys(&s, "Up"); /* the footer's message goes */
-	assert_true(screen_has("no user"));
-	assert_true(screen_has("U show user"));
-	script_keys(&s, "V Up");
-	assert_int_equal(s.fake.query.flags, QUERY_NO_USER | QUERY_NO_GUEST);
-	assert_true(screen_has("no guests") && screen_has("V only guests"));
-	script_keys(&s, "V Up");
-	assert_int_equal(s.fake.query.flags, QUERY_NO_USER | QUERY_NO_HOST);
-	assert_true(screen_has("guests only") && screen_has("V show host"));
-	script_keys(&s, "V");
-	assert_int_equal(s.fake.query.flags, QUERY_NO_USER);
-	script_keys(&s, "U H v");
-	assert_int_equal(s.fake.query.flags, QUERY_FOLD_INLINE | QUERY_ADDRESSES);
-	script_keys(&s, "T");
-	assert_int_equal(s.fake.query.flags,
-			 QUERY_FOLD_INLINE | QUERY_ADDRESSES | QUERY_TAIL_CALLS);
-	assert_true(screen_has("with tail calls"));
-	script_keys(&s, "T H v 8 K"); /* nothing on the doctor's screen */
-	assert_int_equal(s.ui.flags, 0);
-	assert_true(screen_has("that changes nothing"));
-}
-
 static void hot_lines(void **state)
 {
 	(void)state;
@@ -688,7 +659,6 @@ int main(void)
 		T(rates_and_intervals),
 		T(choosing_events),
 		T(threads),
-		T(switches),
 		T(hot_lines),
 		T(source_keeps_its_order),
 		T(evidence_stands_whole),

@@ -78,23 +78,36 @@ bool pmu_find(const char *name, struct pmu *ret_pmu)
 	return true;
 }
 
+/* Cores first; of several kinds the one that Linux made first: it is the fast one on hybrid x86. */
+static int by_kind(const void *pa, const void *pb)
+{
+	const struct pmu *a = pa, *b = pb;
+
+	if (a->core != b->core)
+		return b->core - a->core;
+	if (a->core && a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
 void pmu_each(bool (*each)(void *ctx, const struct pmu *p), void *ctx)
 {
 	struct dirent **names;
-	int n = scandir(root, &names, NULL, alphasort);
+	int n = scandir(root, &names, NULL, alphasort), found = 0;
+	struct pmu *all = n > 0 ? calloc((size_t)n, sizeof *all) : NULL;
 	bool more = true;
 
-	for (int pass = 0; pass < 2 && n > 0; pass++)
-		for (int i = 0; more && i < n; i++) {
-			struct pmu p;
-
-			if (pmu_find(names[i]->d_name, &p) && p.core == !pass)
-				more = each(ctx, &p);
-		}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		found += all && pmu_find(names[i]->d_name, &all[found]);
 		free(names[i]);
+	}
 	if (n >= 0)
 		free(names);
+	if (found)
+		qsort(all, (size_t)found, sizeof *all, by_kind);
+	for (int i = 0; more && i < found; i++)
+		more = each(ctx, &all[i]);
+	free(all);
 }
 
 void pmu_aliases(const struct pmu *p, bool (*each)(void *ctx, const char *name, const char *terms),
@@ -258,6 +271,45 @@ static void pmu_fill(const struct pmu *p, const char *alias, size_t len, struct 
 		snprintf(spec->unit_text, sizeof spec->unit_text, "%.15s", text);
 }
 
+/*
+ * cpu_atom/cycles/: one of the kernel's generic events on this PMU, which a hybrid machine has
+ * several of: the upper half of config says which (perf_event_open(2)).
+ */
+static bool generic_on(const struct pmu *p, const char *name, size_t len, struct event_spec *spec)
+{
+	char file[160], text[64];
+
+	snprintf(file, sizeof file, "events/%.*s", (int)(len < 100 ? len : 100), name);
+	if (!p->core || memchr(name, '/', len) || pmu_file(p->name, file, text, sizeof text) > 0)
+		return false;
+	if (!event_hardware(name, len, spec, NULL) && !event_cache(name, len, spec, NULL))
+		return false;
+	spec->config |= (uint64_t)p->type << 32;
+	snprintf(spec->pmu, sizeof spec->pmu, "%.31s", p->name);
+	return true;
+}
+
+static bool first_core(void *ctx, const struct pmu *p)
+{
+	if (p->core)
+		*(struct pmu *)ctx = *p;
+	return false; /* those of cores come first */
+}
+
+uint8_t pmu_max_precise(const char *name)
+{
+	struct pmu p = {0};
+	char text[16];
+	uint64_t most;
+
+	if (*name ? !pmu_find(name, &p) : (pmu_each(first_core, &p), !p.core))
+		return 0;
+	if (pmu_file(p.name, "caps/max_precise", text, sizeof text) <= 0 ||
+	    !event_number(text, strlen(text), &most))
+		return 0;
+	return (uint8_t)(most > 3 ? 3 : most);
+}
+
 int event_pmu(const char *text, size_t len, struct event_spec *spec, struct err *err)
 {
 	const char *slash = memchr(text, '/', len);
@@ -273,6 +325,8 @@ int event_pmu(const char *text, size_t len, struct event_spec *spec, struct err 
 	snprintf(name, sizeof name, "%.*s", (int)(slash - text), text);
 	if (!pmu_find(name, &p))
 		return err_set(err, ENOENT, "there is no PMU %s here; see: ls %s", name, root);
+	if (generic_on(&p, slash + 1, (size_t)(text + len - slash - 2), spec))
+		return 1;
 	rc = terms_apply(&p, slash + 1, (size_t)(text + len - slash - 2), spec, 0, err);
 	if (rc)
 		return rc;

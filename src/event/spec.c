@@ -12,7 +12,7 @@
 
 #include "event/sysfs.h"
 
-#define MODIFIERS "ukhGHp"
+#define MODIFIERS "ukhGHpP"
 
 static const struct software {
 	const char *name, *alias;
@@ -113,6 +113,7 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers)
 		case 'G': guest = true; break;
 		case 'H': host = true; break;
 		case 'p': precise++; break;
+		case 'P': precise = pmu_max_precise(spec->pmu); break;
 		default: return -EINVAL;
 		}
 	if (precise > 3)
@@ -170,7 +171,7 @@ static int resolve_plain(const char *text, struct event_spec *spec, struct err *
 		len--;
 	rc = resolve(plain, text, len, spec, err);
 	if (rc > 0 && m && event_spec_modify(spec, m))
-		return err_set(err, EINVAL, "%.80s: modifiers are u k h G H and up to three p",
+		return err_set(err, EINVAL, "%.80s: modifiers are u k h G H, up to three p, or P",
 			       text);
 	return rc;
 }

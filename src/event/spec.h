@@ -8,12 +8,13 @@
  *	r1a8                          a raw code of the CPU's PMU
  *	mem:0x1234[/8][:rwx]          accesses to an address (breakpoint.c)
  *	cpu/event=0x3c,umask=1/       terms of a PMU in sysfs, or an alias of its (pmu.c)
+ *	cpu_atom/cycles/              a generic event on one of several PMUs
  *	mem-loads                     the alias alone
  *	sched:sched_switch            a tracepoint (tracepoint.c)
  *	skl::UOPS_ISSUED:ANY          libpfm4's tables (pfm.c)
  *
  * each with modifiers after a colon: u k h (count only there), G H (guest, host), p … ppp
- *(precise).
+ *(precise), P (as precise as the PMU offers).
  */
 #ifndef ALTPTTOP_SPEC_H
 #define ALTPTTOP_SPEC_H

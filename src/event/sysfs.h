@@ -24,7 +24,11 @@ ssize_t sysfs_read(const char *path, char *buf, size_t size);
 
 const char *pmu_root(void);         /* /sys/bus/event_source/devices */
 void pmu_root_set(const char *dir); /* tests: before any thread; NULL: the real one */
+/* How precise (0…3) events of a PMU can be; "": of the first core's. 0: it does not say. */
+uint8_t pmu_max_precise(const char *name);
+
 const char *tracepoint_root(void);
+void tracepoint_root_set(const char *dir); /* tests, likewise */
 bool tracepoints_there(void); /* tracefs is mounted, or what lies there may not be looked at */
 
 /* Call @each for every PMU, those of cores first, until it returns false. */

@@ -10,6 +10,13 @@
 
 #include "event/sysfs.h"
 
+static const char *other_root; /* tests */
+
+void tracepoint_root_set(const char *dir)
+{
+	other_root = dir;
+}
+
 const char *tracepoint_root(void)
 {
 	static const char *const roots[] = {
@@ -17,6 +24,8 @@ const char *tracepoint_root(void)
 		"/sys/kernel/debug/tracing/events",
 	};
 
+	if (other_root)
+		return other_root;
 	return access(roots[0], X_OK) == 0 ? roots[0] : roots[1];
 }
 

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "event/catalogue.h"
 
 #define FOUND_MAX 200
+#define TRY_NS    30000000ull
 
 void choices_sets(struct choices *c, const struct event_set *sets, size_t n)
 {
@@ -29,11 +31,27 @@ void choices_sets(struct choices *c, const struct event_set *sets, size_t n)
 struct found {
 	struct ui_choice *ret;
 	uint32_t n, max;
+	uint64_t until_ns; /* trying ends here: whoever types waits for it */
 };
 
 /* The catalogue's texts live for the call only: what is shown is kept here until the next search.
  */
-static char names[FOUND_MAX][128], texts[FOUND_MAX][160];
+static char names[FOUND_MAX][128], texts[FOUND_MAX][160], reasons[FOUND_MAX][160];
+
+/* Why it cannot be chosen, NULL: it can, or there was no time to try. */
+static const char *reason_of(const struct found *f, const struct catalogue_event *e)
+{
+	struct err err = {0};
+
+	if (e->kind == CATALOGUE_PATTERN) { /* not a name, but how names are written */
+		snprintf(reasons[f->n], sizeof reasons[0], "type it: %.140s", e->description);
+		return reasons[f->n];
+	}
+	if (clock_mono_ns() > f->until_ns || catalogue_try(e->name, &err) == VALUE_OK)
+		return NULL;
+	snprintf(reasons[f->n], sizeof reasons[0], "%.159s", err.msg);
+	return reasons[f->n];
+}
 
 static bool keep(void *ctx, const struct catalogue_event *e)
 {
@@ -42,13 +60,16 @@ static bool keep(void *ctx, const struct catalogue_event *e)
 	snprintf(names[f->n], sizeof names[0], "%.127s", e->name);
 	snprintf(texts[f->n], sizeof texts[0], "%.159s",
 		 e->description[0] ? e->description : catalogue_kind_name(e->kind));
-	f->ret[f->n] = (struct ui_choice){.name = names[f->n], .text = texts[f->n]};
+	f->ret[f->n] = (struct ui_choice){
+		.name = names[f->n], .text = texts[f->n], .reason = reason_of(f, e)};
 	return ++f->n < f->max;
 }
 
 uint32_t choices_events(void *ctx, const char *text, struct ui_choice *ret, uint32_t max)
 {
-	struct found f = {.ret = ret, .max = max < FOUND_MAX ? max : FOUND_MAX};
+	struct found f = {.ret = ret,
+			  .max = max < FOUND_MAX ? max : FOUND_MAX,
+			  .until_ns = clock_mono_ns() + TRY_NS};
 
 	(void)ctx;
 	if (f.max)

@@ -9,13 +9,14 @@ if [ "$(id -u)" != 0 ]; then
 	exit
 fi
 
+# A user of every Debian who runs nothing: games.
 chmod 755 "$dir"
 cp "$PROGRAMS/shares" "$dir/theirs"
 cp "$PROGRAMS/shares" "$dir/grouped"
 chmod 755 "$dir"/*
 start shares 300
 mine=$target
-setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/theirs" 300 >/dev/null &
+setpriv --reuid 5 --regid 60 --clear-groups "$dir/theirs" 300 >/dev/null &
 theirs=$!
 started+=($theirs)
 
@@ -55,15 +56,15 @@ fi
 taskset -pc 0-$last $mine >/dev/null
 taskset -pc 0-$last $theirs >/dev/null
 
-check "-u sees a user's processes" report -u nobody
+check "-u sees a user's processes" report -u games
 check "theirs" row threads $theirs
 check "and no others" only $theirs
-check "-u by number, with the timer sampler" report --sampler timer -u 65534
+check "-u by number, with the timer sampler" report --sampler timer -u 5
 check "sees only theirs too" only $theirs
 later() {
-	(sleep 1; exec setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/theirs" 3) >/dev/null &
+	(sleep 1; exec setpriv --reuid 5 --regid 60 --clear-groups "$dir/theirs" 3) >/dev/null &
 	local born=$!
-	timeout 30 "$ALTPTTOP" --batch --duration 4 -u nobody >"$dir/out" 2>"$dir/err" </dev/null || return
+	timeout 30 "$ALTPTTOP" --batch --duration 4 -u games >"$dir/out" 2>"$dir/err" </dev/null || return
 	awk '/^Processes$/ { on = 1; next } /^Threads$/ { on = 0 } on' "$dir/out" >"$dir/processes"
 	cat "$dir/processes"
 	wait $born

@@ -43,13 +43,24 @@ static void announce(struct perf_source *ps, uint32_t i)
 	ps->sink->ops->event(ps->sink->ctx, (uint16_t)(ps->first_event + i), &d);
 }
 
+/* Several hardware events may have to take turns: only readings tell how long each was counted. */
+static void find_groups(struct perf_source *ps)
+{
+	uint32_t counters = 0;
+
+	ps->groups_inherit = plan_groups_inherit();
+	ps->groups = false;
+	for (uint32_t i = 0; i < ps->nevents; i++) {
+		ps->groups |= ps->leader[i] != i;
+		counters += plan_takes_counter(&ps->events[i]);
+	}
+	ps->groups |= counters > 1;
+}
+
 /* The set in use from now on: a new one is told of. */
 static void use_set(struct perf_source *ps, bool announced)
 {
-	ps->groups_inherit = plan_groups_inherit();
-	ps->groups = false;
-	for (uint32_t i = 0; i < ps->nevents; i++)
-		ps->groups |= ps->leader[i] != i;
+	find_groups(ps);
 	for (uint32_t i = 0; i < ps->nevents && !announced; i++)
 		announce(ps, i);
 	atomic_store_explicit(&ps->status.set, ps->set, memory_order_release);
@@ -245,21 +256,29 @@ static void close_all(const int *fds, uint32_t n)
 			close(fds[n]);
 }
 
+static int one_too_many(const struct plan *plan, uint32_t n, struct err *err)
+{
+	const struct plan_event *e = &plan->e[n];
+
+	return err_set(err, EINVAL,
+		       "{%s,…} cannot be counted together: %s, the %uth event of the group, has no "
+		       "counter left on this CPU (EINVAL); make groups smaller",
+		       plan->e[e->leader].spec.name, e->spec.name, n - e->leader + 1);
+}
+
 /*
  * Can these events be opened as they would be? Tried on this program itself (or a CPU), so that
- * what cannot be had takes nothing away from what is sampled now.
+ * what cannot be had takes nothing away from what is sampled now. Enabled, as they will be: behind
+ * a disabled leader the kernel takes more members than there are counters, and never runs them.
  */
-static int try_set(struct perf_source *ps, struct err *err)
+int perf_setup_try(struct perf_source *ps, struct err *err)
 {
 	bool cpu_wide = ps->sampling && ps->sampling->cpu_wide;
 	struct plan plan, side;
 	int fds[PLAN_MAX], rc;
 	uint32_t n = 0;
 
-	ps->groups_inherit = plan_groups_inherit();
-	ps->groups = false;
-	for (uint32_t i = 0; i < ps->nevents; i++)
-		ps->groups |= ps->leader[i] != i;
+	find_groups(ps);
 	rc = perf_plans(ps, cpu_wide, ps->sampling && !ps->side, &plan, &side);
 	for (; !rc && n < plan.n; n++) {
 		const struct plan_event *e = &plan.e[n];
@@ -268,10 +287,11 @@ static int try_set(struct perf_source *ps, struct err *err)
 		int cpu = cpu_wide ? ps->cpus[0] : -1;
 
 		plan_attr(e, 0, &attr);
-		attr.disabled = e->leader == n;
 		fds[n] = perf_open(&attr, pid, cpu, e->leader == n ? -1 : fds[e->leader], 0);
 		if (fds[n] < 0)
-			rc = perf_open_explain(fds[n], e->spec.name, pid, cpu, err);
+			rc = fds[n] == -EINVAL && e->leader != n
+				     ? one_too_many(&plan, n, err)
+				     : perf_open_explain(fds[n], e->spec.name, pid, cpu, err);
 	}
 	close_all(fds, n);
 	return rc;
@@ -316,7 +336,7 @@ bool perf_setup_switch(struct perf_source *ps, const char *events)
 	if (!rc)
 		rc = add_also(ps, &err);
 	if (!rc)
-		rc = try_set(ps, &err);
+		rc = perf_setup_try(ps, &err);
 	if (rc) {
 		take_out(ps, &now);
 		use_set(ps, true);

@@ -22,6 +22,8 @@ void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz);
 bool perf_setup_rate_allowed(const struct perf_source *ps, uint32_t rate_hz); /* any thread */
 /* To another set (perf_sets.c). False: it is in use, or cannot be had, which is said. */
 bool perf_setup_switch(struct perf_source *ps, const char *events);
+/* Can the events be opened together, before anything depends on it? */
+int perf_setup_try(struct perf_source *ps, struct err *err);
 void perf_setup_sets_free(struct perf_source *ps);
 /* Estimated slow-down of a thread that works, in parts per million. */
 uint64_t perf_setup_cost(const struct perf_source *ps);

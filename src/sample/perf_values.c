@@ -8,9 +8,8 @@
 #include "sample/perf_impl.h"
 
 #define RUNNING_ALL \
-	0.95f      /* what a thread ran on other CPUs since their last samples is not seen \
-		    */
-#define ALL_CPUS 1 /* no event has this id: a thread's time on all of them */
+	0.95f /* what a thread ran on other CPUs since their last samples is not seen \
+	       */
 
 static struct sample_value value_of(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid,
 				    uint64_t value, float running)
@@ -42,7 +41,7 @@ static float running_share(struct fleet *f, const struct plan_event *e,
 
 	if (e->software)
 		return 1;
-	all = fleet_total(f, FLEET_RUNNING, ALL_CPUS, tid, ran);
+	all = fleet_total(f, FLEET_RUNNING, FLEET_ALL_CPUS(e->leader), tid, ran);
 	share = s->read.enabled_ns ? (float)((double)all / (double)s->read.enabled_ns) : 0;
 	return share > 1 ? 1 : share;
 }

@@ -62,8 +62,10 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 			n++;
 		while (pick + 1 < n && !(ps->sampled >> (i + pick) & 1))
 			pick++;
-		rc = n > 1 ? plan_add_group(ret_sampling, &ps->events[i], n, pick, index, &setup)
-			   : plan_add(ret_sampling, &ps->events[i], index, &setup);
+		/* One alone is a group too: its readings tell how long it was counted. */
+		bool read = n > 1 || (together && plan_takes_counter(&ps->events[i]));
+		rc = read ? plan_add_group(ret_sampling, &ps->events[i], n, pick, index, &setup)
+			  : plan_add(ret_sampling, &ps->events[i], index, &setup);
 	}
 	setup.inherit = ps->setup.inherit;
 	if (!rc)

@@ -53,6 +53,13 @@ struct plan_setup {
 	bool count_exits; /* a record of the CPU time of each thread that ends */
 };
 
+/* Is it counted by one of the few counters that a CPU has? */
+static inline bool plan_takes_counter(const struct event_spec *s)
+{
+	return s->type != PERF_TYPE_SOFTWARE && s->type != PERF_TYPE_TRACEPOINT &&
+	       s->type != PERF_TYPE_BREAKPOINT;
+}
+
 extern const struct record_layout plan_common; /* what every record of every plan begins with */
 
 /*

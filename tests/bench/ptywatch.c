@@ -1,13 +1,14 @@
 /*
  * ptywatch: how long a full-screen program takes to show something, and to leave.
  *
- *	ptywatch COLUMNS LINES SECONDS PATTERN KEYS COMMAND [ARG...]
+ *	ptywatch COLUMNS LINES SECONDS PATTERN KEYS[|PATTERN|KEYS...] COMMAND [ARG...]
  *
  * Runs COMMAND on a pseudo-terminal, waits until its output (escape sequences removed) matches the
- * extended regular expression, then types KEYS and waits for its end. Prints
- * `first_ms N`, `quit_ms N`, `cpu_ms N`, `rss_kib N`; a figure that never came is -1. What
- * $PTYWATCH_FIRST holds is typed a second after the first output, before the pattern is looked for;
- * with $PTYWATCH_SHOW the text from then on is printed too.
+ * extended regular expression, then types KEYS and waits for its end; or for what it writes next to
+ * match the next pattern, and so on. Prints `first_ms N`, `step_ms N` for each further pattern,
+ * `quit_ms N`, `cpu_ms N`, `rss_kib N`; a figure that never came is -1. What $PTYWATCH_FIRST holds
+ * is typed a second after the first output, before the first pattern is looked for; with
+ * $PTYWATCH_SHOW the text from then on is printed too.
  */
 #include <poll.h>
 #include <pty.h>
@@ -68,6 +69,31 @@ static bool drain(int fd, int wait_ms)
 	return true;
 }
 
+/* Until what was written since the last call matches; the time it took, -1: never. */
+static double await(int fd, const char *expression, double limit, bool *io_open)
+{
+	double start = now_ms(), found = -1;
+	regex_t pattern;
+
+	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB))
+		exit(2);
+	while (*io_open && found < 0 && now_ms() - start < limit) {
+		*io_open = drain(fd, 5);
+		if (!regexec(&pattern, text, 0, NULL, 0))
+			found = now_ms() - start;
+	}
+	regfree(&pattern);
+	return found;
+}
+
+static void type_keys(int fd, const char *keys)
+{
+	text_len = 0;
+	text[0] = 0;
+	if (write(fd, keys, strlen(keys)) < 0)
+		perror("write");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 7) {
@@ -77,11 +103,7 @@ int main(int argc, char **argv)
 	struct winsize size = {.ws_col = (unsigned short)atoi(argv[1]),
 			       .ws_row = (unsigned short)atoi(argv[2])};
 	double limit = atof(argv[3]) * 1e3, first = -1, quit = -1;
-	regex_t pattern;
-	if (regcomp(&pattern, argv[4], REG_EXTENDED | REG_NOSUB))
-		return 2;
-	int fd;
-	double start = now_ms();
+	int fd, missed = 0;
 	pid_t pid = forkpty(&fd, NULL, NULL, &size);
 	if (pid < 0)
 		return 1;
@@ -91,29 +113,34 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	bool open = true;
-	const char *keys = getenv("PTYWATCH_FIRST");
-	while (open && keys && !text_len && now_ms() - start < limit)
+	const char *early = getenv("PTYWATCH_FIRST");
+	double start = now_ms();
+	while (open && early && !text_len && now_ms() - start < limit)
 		open = drain(fd, 5);
-	for (double end = now_ms() + 1000; open && keys && now_ms() < end;)
+	for (double end = now_ms() + 1000; open && early && now_ms() < end;)
 		open = drain(fd, 10);
-	if (keys) {
-		text_len = 0;
-		text[0] = '\0';
-		if (write(fd, keys, strlen(keys)) < 0)
-			perror("write");
-	}
-	while (open && first < 0 && now_ms() - start < limit) {
-		open = drain(fd, 5);
-		if (!regexec(&pattern, text, 0, NULL, 0))
-			first = now_ms() - start;
-	}
+	if (early)
+		type_keys(fd, early);
+	first = await(fd, argv[4], limit, &open);
+	printf("first_ms %.0f\n", first);
 	for (double end = now_ms() + 1000; open && now_ms() < end;)
 		open = drain(fd, 10); /* let it run a little before it is told to leave */
 
 	struct rusage use = {0};
+	char *rest = argv[5], *keys = strsep(&rest, "|"), *expression;
+	while ((expression = strsep(&rest, "|"))) {
+		type_keys(fd, keys);
+		double step = await(fd, expression, limit, &open);
+		printf("step_ms %.0f\n", step);
+		if (step < 0)
+			printf("last %s\n", text);
+		missed += step < 0;
+		keys = strsep(&rest, "|");
+		if (!keys)
+			keys = (char *)"";
+	}
 	double asked = now_ms();
-	if (write(fd, argv[5], strlen(argv[5])) < 0)
-		perror("write");
+	type_keys(fd, keys);
 	while (now_ms() - asked < limit) {
 		if (wait4(pid, NULL, WNOHANG, &use) == pid) {
 			quit = now_ms() - asked;
@@ -130,9 +157,9 @@ int main(int argc, char **argv)
 	}
 	if (getenv("PTYWATCH_SHOW"))
 		printf("%s\n", text);
-	printf("first_ms %.0f\nquit_ms %.0f\ncpu_ms %.0f\nrss_kib %ld\n", first, quit,
+	printf("quit_ms %.0f\ncpu_ms %.0f\nrss_kib %ld\n", quit,
 	       (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1e3 +
 		       (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e3,
 	       use.ru_maxrss);
-	return first < 0;
+	return first < 0 || missed;
 }

@@ -16,9 +16,9 @@ build() {
 	command -v ccache >/dev/null && compiler="ccache $compiler"
 	make --no-print-directory -s -j2 CC="$compiler" CXX=aarch64-linux-gnu-g++ O=$arm SYSROOT="$PWD/$arm/sysroot" \
 		$arm/altpttop $arm/tests/programs/shares $arm/tests/programs/deepstack $arm/tests/programs/threads \
-		$arm/tests/bench/ptywatch "${units[@]}" &&
-		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,threads} \
-		$arm/tests/bench/ptywatch "${units[@]}" $arm/sysroot/at/ &&
+		$arm/tests/programs/split $arm/tests/bench/{ptywatch,switching} "${units[@]}" &&
+		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,threads,split} \
+		$arm/tests/bench/{ptywatch,switching} "${units[@]}" $arm/sysroot/at/ &&
 		mkdir -p $arm/sysroot/usr/local/share/altpttop/events &&
 		cp src/event/sets/*.set $arm/sysroot/usr/local/share/altpttop/events/
 }
@@ -69,6 +69,44 @@ ipc_is_half() { # NAME FUNCTION...
 		END { exit found != split(wanted, w, " ") || bad }'
 }
 
+# What all samples of a run counted of an event (a CSV in part NAME), and of one function.
+counted() { # NAME EVENT [FUNCTION]
+	part "$1" | awk -F, -v event="self_$2" -v only="${3:-}" '
+		/^function,/ { for (i = 1; i <= NF; i++) if ($i == event) c = i; next }
+		c && (!only || $1 == only) { s += $c } END { printf "%.0f\n", s }'
+}
+perf_stat() { # EVENT: the guest's own count
+	part perf | awk -F, -v event="$1" '$3 == event { print $1 }'
+}
+near() { # FIGURE TRUTH PERCENT
+	awk -v x="$1" -v t="$2" -v p="$3" 'BEGIN {
+		printf "%s, truth %s: %.2f %% off, at most %s\n", x, t, 100 * (x / (t ? t : 1) - 1), p
+		exit !(t > 0 && x > t * (1 - p / 100) && x < t * (1 + p / 100)) }'
+}
+as_perf_counts() { # NAME EVENT [PERCENT]
+	near "$(counted "$1" "$2")" "$(perf_stat "${3:-$2}")" "${4:-1}"
+}
+# The two functions have 84 and 14 % of the samples, within four standard errors.
+split_holds() { # NAME
+	part "$1" | awk -F, '
+		/^function,/ { next } NF > 8 { n += $6; k[$1] = $6 }
+		END {
+			truth["heavy"] = 0.84; truth["light"] = 0.14
+			for (f in truth) {
+				p = truth[f]; d = k[f] / n - p
+				printf "%s %.4f of %d samples, truth %.2f\n", f, k[f] / n, n, p
+				bad += d * d > 16 * p * (1 - p) / n
+			}
+			exit n < 500 || bad
+		}'
+}
+figure() { # NAME KEY
+	part "$1" | awk -v key="$2" '$1 == key { print $2 }'
+}
+below() { # NAME KEY HIGH
+	awk -v x="$(figure "$1" "$2")" -v h="$3" 'BEGIN { printf "%s, at most %s\n", x, h; exit !(x != "" && x <= h) }'
+}
+
 complete() { # NAME PERCENT
 	part "$1" | awk -v least="$2" '/^stacks/ { print; share = $2 } END { exit share < least }'
 }
@@ -89,6 +127,27 @@ check "it builds for aarch64" build
 report() { # NAME ARGS: a batch run of the shares program in the guest
 	echo "echo '== $1'; ./altpttop --batch $2 -- ./shares 2 2>&1;"
 }
+csv() { # NAME ARGS: a batch run of the split program and its CSV
+	echo "echo '== $1'; rm -f /tmp/x.csv; ./altpttop --batch -o /tmp/x.csv $2 -- ./split 100 2>&1 | grep -E '^(samples|altpttop)'; cat /tmp/x.csv;"
+}
+rotating="-e '{cycles,instructions,r8:u,r11:u},{instructions:u,r8,r11,r8:k}'"
+counting() {
+	echo "echo '== perf'; perf stat -x, -e cycles:u,instructions:u,cycles,instructions ./split 100 2>&1;"
+	csv user "-e '{cycles:u,instructions:u}'"
+	csv whole "-e '{cycles,instructions}'"
+	csv riding "-e '{cpu-clock,cycles,instructions}'"
+	csv rotating "$rotating"
+	csv alone "-e cycles,instructions,r8:u,r11:u,instructions:u,r8,r11,r8:k"
+	echo "echo '== turns'; ./ptywatch 110 30 30 'heavy' '5|RUNNING.*[ (](4|5|6)[0-9][.][0-9]|q' ./altpttop $rotating -- ./split 3000;"
+	echo "echo '== eight'; ./altpttop --batch -e '{cycles,instructions,r8,r8:u,r8:k,r11,r11:u,r11:k}' -- ./split 10 2>&1; echo \"status \$?\";"
+	echo "echo '== hogged'; perf stat -a -e r8:D,r8:D,r8:D,r8:D,r8:D,r8:D sleep 60 >/dev/null 2>&1 & hog=\$!; sleep 1;
+./altpttop --batch --duration 2 -e '{instructions,r8}' -- ./split 3000 2>&1; kill \$hog;"
+	echo "mkdir -p /tmp/d/altpttop; ln -s /usr/local/share/altpttop/events /tmp/d/altpttop/events;"
+	echo "echo '== switching'; XDG_CONFIG_HOME=/tmp/d ./switching 8 1 ipc cpu-clock frontend;"
+	echo "echo '== keys'; ./ptywatch 120 24 30 'IPC.*0[.]50' '$keys' ./altpttop -E ipc -- ./shares 60;"
+}
+# On the screen: to another set, and back to the first, which goes on.
+keys=$'efrontend\r|frontend over [0-9.]+ s|\f|FE%.*alpha|eipc\r|ipc over [0-9.]+ s|\f|IPC.*0[.]50|q'
 check "a guest with a PMU boots" guest neoverse-n1 1 "
 echo '== doctor'; ./altpttop --doctor;
 $(report clock "")
@@ -102,6 +161,7 @@ echo '== events'; PTYWATCH_FIRST=5 ./ptywatch 150 24 30 'stalled-cycles-backend.
 mkdir -p /tmp/c/altpttop/events; printf '%s\n' 'about member' 'event instructions = instructions' 'event cycles = cycles' \
 	'sample cycles 1000003' 'metric IPC = instructions / cycles' 'meaning m' >/tmp/c/altpttop/events/member.set;
 echo '== member'; XDG_CONFIG_HOME=/tmp/c ./altpttop --batch -E member -o /tmp/x.csv -- ./shares 2 2>&1; cat /tmp/x.csv;
+$(counting)
 echo '== deep'; ./altpttop --batch --duration 2 -- ./deepstack 3 2>&1;
 echo '== screen'; ./ptywatch 80 24 30 'FUNCTION' q ./altpttop -- ./shares 20;
 for t in ${units[*]##*/}; do echo \"== \$t\"; ./\$t 2>&1 && echo all well; done"
@@ -118,6 +178,32 @@ check "sets that fit are told from sets that do not" has sets '^ipc	ok	'
 check "a set that does not fit says which event fails" has sets '^branch	branches is not counted'
 check "IPC of each function is exact" ipc_is_half ipc alpha beta gamma_
 check "IPC of threads born later is exact" ipc_is_half born work_full work_half work_quarter
+if has perf ',cycles:u,'; then
+	for event in cycles:u instructions:u; do
+		check "$event in all is what the guest's perf stat counts" as_perf_counts user $event
+	done
+	for event in cycles instructions; do
+		check "$event in all, the kernel too, is what perf stat counts" as_perf_counts whole $event
+		check "so it is riding along with a clock" as_perf_counts riding $event $event 2.5
+	done
+	# Two groups of four, six counters and that of cycles: each runs half of the time.
+	for pair in cycles=cycles instructions=instructions r8:u=instructions:u r11:u=cycles:u \
+		instructions:u=instructions:u r8=instructions r11=cycles; do
+		check "${pair%=*} in rotation is scaled to what perf stat counts" as_perf_counts rotating "${pair%=*}" "${pair#*=}" 6
+		check "${pair%=*} is too when each event takes its turn alone" as_perf_counts alone "${pair%=*}" "${pair#*=}" 8
+	done
+else
+	skip "totals of the guest's perf stat" "it has no perf: $(part perf | head -n 1)"
+fi
+check "two functions have their 84 and 14 %" split_holds user
+check "and in rotation" split_holds rotating
+check "the running share is shown" has turns '^step_ms [0-9]'
+check "a group with one event too many is refused by name" has eight '^altpttop: .*the 8th event of the group, has no counter left'
+check "with status 2" has eight '^status 2'
+check "new events sample within 200 ms" below switching first_sample_worst_ms 200
+check "no gap across a switch is longer" below switching gap_worst_ms 200
+check "a key script changes the set on the screen, and back" has keys '^quit_ms [0-9]'
+check "each step shows what it should" eval '! has keys "^(first|step)_ms -1"'
 check "the screen shows IPC" has column '^first_ms [0-9]'
 check "the screen comes and goes" has screen '^quit_ms [0-9]'
 for name in "${units[@]##*/}"; do
@@ -143,10 +229,24 @@ echo '== ipc'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./shares 2 2>&1; cat /
 check "generic sets fit it" has sets '^ipc	ok	'
 check "its IPC is exact" ipc_is_half ipc alpha beta gamma_
 
+check "a guest with a cortex-a57 boots" guest cortex-a57 1 "
+echo '== sets'; ./altpttop --list-sets;
+$(report cycles "-e cycles")
+$(csv user "-e '{cycles:u,instructions:u}'")
+echo '== ipc'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./shares 2 2>&1; cat /tmp/x.csv"
+check "generic sets fit the cortex-a57" has sets '^ipc	ok	'
+check "those for other CPUs do not" has sets '^e6500	it is for e6500'
+check "its shares by cycles are right" shares_hold cycles
+check "its IPC is exact" ipc_is_half ipc alpha beta gamma_
+check "its two functions have their 84 and 14 %" split_holds user
+
 check "a guest without a PMU boots" guest neoverse-n1,pmu=off 1 "
 echo '== doctor'; ./altpttop --doctor;
 $(report clock "")
-$(report cycles "-e cycles") true"
+$(report cycles "-e cycles")
+echo '== sets'; ./altpttop --list-sets"
+check "sets of hardware events say that they are not counted" has sets '^ipc	cycles is not counted'
+check "software sets still fit" has sets '^software	ok'
 check "the doctor says that there is no PMU" has doctor '^hardware PMU +no'
 check "shares by the clock are right without a PMU" shares_hold clock
 check "cycles are refused with a sentence" has cycles '^altpttop: .*cycles'

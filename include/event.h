@@ -45,5 +45,11 @@ enum value_state {
 	VALUE_NOTHING,     /* counted nothing at all over the whole run */
 	VALUE_NONE,        /* does not apply here: shown as a dash */
 };
+const char *value_reason(uint8_t state); /* in words, "" none; static; src/base/tables.c */
+/* Is there no number? */
+static inline bool value_unknown(uint8_t state)
+{
+	return state >= VALUE_UNSUPPORTED && state <= VALUE_NOTHING;
+}
 
 #endif

@@ -527,6 +527,21 @@ task_id *tables_processes(const struct tables *t, uint32_t *ret_n)
 	return process;
 }
 
+static const char *const reasons[] = {
+	[VALUE_OK] = "",
+	[VALUE_SCALED] = "scaled: it shared its counter with others",
+	[VALUE_UNSUPPORTED] = "n/a: this CPU or kernel has no such event",
+	[VALUE_REFUSED] = "n/a: not allowed",
+	[VALUE_NOT_RUNNING] = "n/a: opened, but it never got a counter",
+	[VALUE_NOTHING] = "n/a: counted nothing at all",
+	[VALUE_NONE] = "",
+};
+
+const char *value_reason(uint8_t state)
+{
+	return state < sizeof reasons / sizeof *reasons ? reasons[state] : "";
+}
+
 /* Short names of why something is missing, as status lines and exports say them. */
 
 const char *loss_kind_name(enum loss_kind kind)

@@ -36,6 +36,20 @@ static void describe(const struct engine *e, struct snapshot *s)
 	s->main_module = (module_id)atomic_load(&e->shared.main_module);
 }
 
+/* What counted nothing because it never ran, or does not count here, is not 0. */
+static void tell_states(const struct engine *e, struct snapshot *s)
+{
+	for (uint32_t i = 0; i < s->nevents && i < EVENT_MAX; i++) {
+		const struct count_state *c = &e->counts[i];
+		bool read = e->profile.events_read >> i & 1;
+
+		if (c->seen && value_unknown(c->state))
+			snap_tell_state(s, i, c->state);
+		else if (read && !s->events[i].weight && value_unknown(e->profile.value_state[i]))
+			snap_tell_state(s, i, e->profile.value_state[i]);
+	}
+}
+
 const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns)
 {
 	const struct profile *p = &e->profile;
@@ -54,6 +68,7 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 		s->wall_start_ns = clock_real_ns() - (mono > s->start_ns ? mono - s->start_ns : 0);
 	}
 	describe(e, s);
+	tell_states(e, s);
 	return s;
 }
 

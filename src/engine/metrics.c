@@ -18,21 +18,6 @@
 
 enum grade { GRADE_NONE, GRADE_GOOD, GRADE_FAIR, GRADE_BAD };
 
-static const char *const reasons[] = {
-	[VALUE_OK] = "",
-	[VALUE_SCALED] = "scaled: it shared its counter with others",
-	[VALUE_UNSUPPORTED] = "n/a: this CPU or kernel has no such event",
-	[VALUE_REFUSED] = "n/a: not allowed",
-	[VALUE_NOT_RUNNING] = "n/a: opened, but it never got a counter",
-	[VALUE_NOTHING] = "n/a: counted nothing at all",
-	[VALUE_NONE] = "",
-};
-
-const char *value_reason(uint8_t state)
-{
-	return state < sizeof reasons / sizeof *reasons ? reasons[state] : "";
-}
-
 /* The part of a name that tells the event: without modifiers, PMU and table. */
 static const char *bare(const char *name, size_t *ret_len)
 {

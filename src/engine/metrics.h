@@ -50,8 +50,6 @@ struct metric_value metrics_judge(const struct metrics *m, uint32_t which, const
 /* Why the metric has no value, or is a scaled one; "" where neither. Lives as long as the answer.
  */
 const char *metrics_reason(struct build *b, uint32_t which);
-/* Such a reason by itself; static. */
-const char *value_reason(uint8_t state);
 /* Fill @row's metrics from sums; NULL: there are none. */
 void metrics_fill(const struct build *b, struct row *row, const double *self_values,
 		  const double *total_values);

@@ -57,6 +57,23 @@ static void put_samples(struct text_report *t)
 	strbuf_putc(&t->b, '\n');
 }
 
+/* What was counted a part of the time, and what was not counted at all. */
+static void put_counters(struct text_report *t)
+{
+	for (uint32_t i = 0; i < t->s->nevents; i++) {
+		const struct snapshot_event *e = &t->s->events[i];
+
+		if (!value_unknown(e->state) && e->state != VALUE_SCALED)
+			continue;
+		strbuf_printf(&t->b, "%-9s ", "counter");
+		escape_plain(&t->b, e->desc.name);
+		strbuf_printf(&t->b, ": %s", value_reason(e->state));
+		if (e->state == VALUE_SCALED)
+			strbuf_printf(&t->b, ", and ran %.1f %% of the time", 100 * e->running);
+		strbuf_putc(&t->b, '\n');
+	}
+}
+
 static void put_losses(struct text_report *t)
 {
 	bool any = false;
@@ -114,10 +131,13 @@ void text_head(struct text_report *t)
 		put_fact(t, "hidden", t->s->no_kernel ? "kernel code" : "user code");
 	put_time(t);
 	put_samples(t);
+	put_counters(t);
 	put_losses(t);
 	put_stacks(t);
 	put_symbols(t);
-	if (!t->nrows)
+	if (!t->nrows && t->event < t->s->nevents && value_unknown(t->s->events[t->event].state))
+		strbuf_puts(&t->b, "\nNo samples: see the event's counter above.\n");
+	else if (!t->nrows)
 		strbuf_puts(&t->b,
 			    "\nNo samples: the target used no CPU time while it was watched. "
 			    "--clock wall shows what waits.\n");

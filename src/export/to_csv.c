@@ -64,9 +64,15 @@ static void put_row(struct writer *w, const struct ranked *r)
 	strbuf_printf(&w->b, ",%.4f,%.4f,%.4f,%" PRIu64 ",%" PRIu64 ",%.4f", 100 * r->self.share,
 		      100 * r->self.margin, 100 * r->total.share, r->row->self.samples,
 		      r->row->total.samples, 100 * r->total.margin);
-	for (uint32_t i = 0; i < w->nevents; i++)
-		strbuf_printf(&w->b, ",%" PRIu64 ",%" PRIu64, w->events[i].funcs[r->id].self.weight,
-			      w->events[i].funcs[r->id].total.weight);
+	for (uint32_t i = 0; i < w->nevents; i++) {
+		const struct rollup_row *sums = &w->events[i].funcs[r->id];
+
+		if (value_unknown(w->s->events[i].state)) /* unknown is not 0 */
+			strbuf_puts(&w->b, ",n/a,n/a");
+		else
+			strbuf_printf(&w->b, ",%" PRIu64 ",%" PRIu64, sums->self.weight,
+				      sums->total.weight);
+	}
 	strbuf_printf(&w->b, ",%s,%s,", confidence_word(r), f->kernel ? "kernel" : "user");
 	escape_csv(&w->b, f->file);
 	if (f->line)

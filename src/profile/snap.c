@@ -188,6 +188,14 @@ static void add_running(struct snap_box *box, const struct profile *p, const str
 	}
 }
 
+void snap_tell_state(struct snapshot *s, uint32_t event, uint8_t state)
+{
+	struct snap_box *box = (struct snap_box *)(void *)s; /* its first member */
+
+	if (event < s->nevents)
+		box->events[event].state = state;
+}
+
 /* What is missing above node @i of @s, NULL: nothing, or not known. */
 static const struct tail_calls *missing_above(const struct snapshot *s, uint32_t i)
 {

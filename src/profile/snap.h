@@ -28,6 +28,9 @@ uint32_t unsampled_find(const struct profile *p, const struct tables *t, const s
 struct snapshot *snap_new(const struct profile *p, const struct tables *t, const struct window *w,
 			  const struct event_desc *events, uint32_t nevents);
 
+/* Before anybody sees @s: why event @event has no number. */
+void snap_tell_state(struct snapshot *s, uint32_t event, uint8_t state);
+
 /* A copy of @s with the frames that tail calls left out, as far as the tables know them. Any
  * thread. NULL: no memory. */
 const struct snapshot *snap_with_tail_calls(const struct snapshot *s);

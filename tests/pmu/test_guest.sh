@@ -138,7 +138,9 @@ counting() {
 	csv riding "-e '{cpu-clock,cycles,instructions}'"
 	csv rotating "$rotating"
 	csv alone "-e cycles,instructions,r8:u,r11:u,instructions:u,r8,r11,r8:k"
-	echo "echo '== turns'; ./ptywatch 110 30 30 'heavy' '5|RUNNING.*[ (](4|5|6)[0-9][.][0-9]|q' ./altpttop $rotating -- ./split 3000;"
+	echo "echo '== turns'; ./ptywatch 110 30 30 'heavy' '5|[45][0-9][.][0-9] .*scaled: it shared|q' ./altpttop $rotating -- ./split 3000;"
+	echo "echo '== report'; ./altpttop --batch $rotating -- ./split 50 2>&1;"
+	echo "echo '== nothing'; ./altpttop --batch -e '{cycles,r3}' -o /tmp/x.csv -- ./split 200 2>&1; cat /tmp/x.csv;"
 	echo "echo '== eight'; ./altpttop --batch -e '{cycles,instructions,r8,r8:u,r8:k,r11,r11:u,r11:k}' -- ./split 10 2>&1; echo \"status \$?\";"
 	echo "echo '== hogged'; perf stat -a -e r8:D,r8:D,r8:D,r8:D,r8:D,r8:D sleep 60 >/dev/null 2>&1 & hog=\$!; sleep 1;
 ./altpttop --batch --duration 2 -e '{instructions,r8}' -- ./split 3000 2>&1; kill \$hog;"
@@ -198,6 +200,11 @@ fi
 check "two functions have their 84 and 14 %" split_holds user
 check "and in rotation" split_holds rotating
 check "the running share is shown" has turns '^step_ms [0-9]'
+check "the report says how much of the time each ran" has report '^counter +cycles: scaled: it shared its counter with others, and ran (4|5)[0-9]\.[0-9] %'
+check "a group whose counters are all held is not 0 but n/a" has hogged '^counter +instructions: n/a: opened, but it never got a counter'
+check "and is not called idle" has hogged '^No samples: see the event'
+check "an event that counts nothing is n/a in the CSV" has nothing '^heavy,.*,n/a,n/a,'
+check "with its reason in the report" has nothing '^counter +r3: n/a: counted nothing at all'
 check "a group with one event too many is refused by name" has eight '^altpttop: .*the 8th event of the group, has no counter left'
 check "with status 2" has eight '^status 2'
 check "new events sample within 200 ms" below switching first_sample_worst_ms 200

@@ -24,6 +24,7 @@ struct run {
 struct extsort {
 	size_t size, cap; /* cap in records */
 	extsort_compare compare;
+	unsigned words; /* of the key; 0: only compare knows the order */
 	uint8_t *data, *spare;
 	size_t len, room;
 	int fd;
@@ -51,6 +52,15 @@ struct extsort *extsort_new(size_t size, size_t cap_bytes, extsort_compare compa
 	return x;
 }
 
+struct extsort *extsort_new_words(size_t size, size_t cap_bytes, extsort_compare compare,
+				  unsigned words)
+{
+	struct extsort *x = extsort_new(size, cap_bytes, compare);
+	if (x)
+		x->words = words;
+	return x;
+}
+
 void extsort_free(struct extsort *x)
 {
 	if (!x)
@@ -66,6 +76,42 @@ void extsort_free(struct extsort *x)
 	free(x);
 }
 
+/* One stable pass by byte @shift / 8 of word @word; false: it is the same in all, nothing moved. */
+static bool radix_pass(struct extsort *x, unsigned word, unsigned shift)
+{
+	size_t counts[256] = {0}, at[256], sum = 0, size = x->size, n = x->len;
+	uint64_t key;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&key, x->data + i * size + 8 * word, 8);
+		counts[key >> shift & 255]++;
+	}
+	memcpy(&key, x->data + 8 * word, 8);
+	if (counts[key >> shift & 255] == n)
+		return false;
+	for (int b = 0; b < 256; b++) {
+		at[b] = sum;
+		sum += counts[b];
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *from = x->data + i * size;
+		memcpy(&key, from + 8 * word, 8);
+		memcpy(x->spare + at[key >> shift & 255]++ * size, from, size);
+	}
+	return true;
+}
+
+static void radix_sort(struct extsort *x)
+{
+	for (unsigned word = x->words; word-- > 0;)
+		for (unsigned shift = 0; shift < 64; shift += 8) {
+			if (!radix_pass(x, word, shift))
+				continue;
+			uint8_t *swap = x->data;
+			x->data = x->spare;
+			x->spare = swap;
+		}
+}
+
 /* Bottom-up merge sort, stable; starts from already sorted stretches, so sorted input costs one
  * pass. */
 static int sort_memory(struct extsort *x)
@@ -79,6 +125,10 @@ static int sort_memory(struct extsort *x)
 		return 0;
 	if (!x->spare && !(x->spare = malloc(x->room * size)))
 		return -ENOMEM;
+	if (x->words) {
+		radix_sort(x);
+		return 0;
+	}
 	uint8_t *from = x->data, *to = x->spare;
 	for (size_t width = 1; width < n; width *= 2) {
 		for (size_t lo = 0; lo < n; lo += 2 * width) {

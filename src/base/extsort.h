@@ -18,6 +18,12 @@ typedef int (*extsort_compare)(const void *a, const void *b);
 /* Records of @size bytes (a multiple of 8, at most 64); at most @cap_bytes of them in memory. NULL:
  * no memory. */
 struct extsort *extsort_new(size_t size, size_t cap_bytes, extsort_compare compare);
+/*
+ * The same of records that begin with @words unsigned 64-bit words, the most significant first, by
+ * which @compare orders them and nothing else: they are sorted faster.
+ */
+struct extsort *extsort_new_words(size_t size, size_t cap_bytes, extsort_compare compare,
+				  unsigned words);
 void extsort_free(struct extsort *x);
 
 int extsort_add(struct extsort *x, const void *record); /* -ENOMEM, -ENOSPC, -EIO */

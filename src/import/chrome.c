@@ -43,9 +43,10 @@ struct reader {
 
 static const struct {
 	const char *name;
+	uint8_t n;
 	enum key key;
-} keys[] = {{"ph", KEY_PH},   {"ts", KEY_TS},   {"dur", KEY_DUR},  {"name", KEY_NAME},
-	    {"pid", KEY_PID}, {"tid", KEY_TID}, {"args", KEY_ARGS}};
+} keys[] = {{"ph", 2, KEY_PH},   {"ts", 2, KEY_TS},   {"dur", 3, KEY_DUR},  {"name", 4, KEY_NAME},
+	    {"pid", 3, KEY_PID}, {"tid", 3, KEY_TID}, {"args", 4, KEY_ARGS}};
 
 static size_t here(const struct reader *r)
 {
@@ -77,8 +78,11 @@ static int on_key(void *ctx, const unsigned char *s, size_t n)
 	if (r->in_event && r->depth == r->event_depth) {
 		r->key = KEY_OTHER;
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-			if (!strncmp(keys[i].name, (const char *)s, n) && !keys[i].name[n])
+			if (keys[i].n == n && keys[i].name[0] == (char)s[0] &&
+			    !memcmp(keys[i].name, s, n)) {
 				r->key = keys[i].key;
+				break;
+			}
 	} else if (r->in_event && r->depth == r->event_depth + 1) {
 		r->args_name = r->key == KEY_ARGS && n == 4 && !memcmp(s, "name", 4);
 	} else if (r->depth == 1 && r->root_is_map) {

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/extsort.h"
-#include "base/hash.h"
 #include "base/vec.h"
 #include "trace/filter.h"
 #include "trace/nest.h"
@@ -67,7 +66,9 @@ struct pass {
 	const struct sink *sink;
 	struct filter *filter;
 	struct extsort *spans, *durations;
-	struct map64 rows; /* str_id → index in stats */
+	struct {
+		VEC(uint32_t)
+	} row_of; /* by str_id: index in stats + 1, 0 none */
 	struct {
 		VEC(struct name_stats)
 	} stats;
@@ -107,7 +108,7 @@ static void duration_close(struct pass *p)
 	filter_free(p->filter);
 	extsort_free(p->spans);
 	extsort_free(p->durations);
-	map64_fini(&p->rows);
+	vec_fini(&p->row_of);
 	vec_fini(&p->stats);
 	vec_fini(&p->threads);
 	vec_fini(&p->frames);
@@ -123,10 +124,10 @@ static int duration_open(const struct analyser_options *options, struct tables *
 	p->options = *options;
 	p->tables = tables;
 	p->sink = sink;
-	map64_init(&p->rows);
 	size_t bytes = options->span_bytes ? options->span_bytes : SPAN_BYTES;
 	p->spans = extsort_new(sizeof(struct trace_span), bytes, compare_start);
-	p->durations = extsort_new(sizeof(struct by_duration), bytes / 2, compare_duration);
+	p->durations = extsort_new_words(sizeof(struct by_duration), bytes / 2, compare_duration,
+					 2);
 	if (!p->spans || !p->durations ||
 	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
 		duration_close(p);
@@ -161,8 +162,10 @@ static int duration_span(struct pass *p, const struct trace_span *s)
 
 static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
 {
-	if (map64_get(&p->rows, name, ret_row))
+	if (name < p->row_of.len && p->row_of.data[name]) {
+		*ret_row = p->row_of.data[name] - 1;
 		return 0;
+	}
 	struct frame f = {.flags = FRAME_NAMED, .name = name};
 	struct name_stats s = {
 		.name = name, .frame = tables_frame(p->tables, &f), .min = UINT64_MAX};
@@ -170,7 +173,11 @@ static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
 		s.frame = FRAME_UNKNOWN;
 	*ret_row = (uint32_t)p->stats.len;
 	int rc = vec_push(&p->stats, s);
-	return rc ? rc : map64_put(&p->rows, name, *ret_row);
+	while (!rc && p->row_of.len <= name)
+		rc = vec_push(&p->row_of, 0);
+	if (!rc)
+		p->row_of.data[name] = *ret_row + 1;
+	return rc;
 }
 
 /* The span as a sample: its path is the stack, its self time the weight. */

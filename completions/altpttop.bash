@@ -24,6 +24,7 @@ _altpttop()
 	--clock) COMPREPLY=($(compgen -W 'cpu wall' -- "$cur")); return ;;
 	--max-stack) COMPREPLY=(); return ;;
 	--symfs) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+	--source-path) COMPREPLY=(); return ;;
 	-s|--sort) COMPREPLY=(); return ;;
 	--percent-limit) COMPREPLY=(); return ;;
 	-d|--interval) COMPREPLY=(); return ;;
@@ -46,7 +47,7 @@ _altpttop()
 	--trigger-files) COMPREPLY=(); return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W '-p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup -u --uid -i --input --demo -e --event -E --event-set -F --freq -c --count --call-graph -g --sampler --clock -K --hide-kernel -U --hide-user --max-stack --symfs --no-inline --tail-calls -s --sort --percent-limit -d --interval --color --ascii --no-mouse -b --batch --duration -n --iterations --delay --tail -o --output --format --pattern --leaf --leaf-parent --filter --function --ghz --maps --chrometracing --ipc-trending --trigger --trigger-span --trigger-files --list-events --list-sets --doctor -h --help -V --version ' -- "$cur"))
+		COMPREPLY=($(compgen -W '-p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup -u --uid -i --input --demo -e --event -E --event-set -F --freq -c --count --call-graph -g --sampler --clock -K --hide-kernel -U --hide-user --max-stack --symfs --source-path --no-inline --tail-calls -s --sort --percent-limit -d --interval --color --ascii --no-mouse -b --batch --duration -n --iterations --delay --tail -o --output --format --pattern --leaf --leaf-parent --filter --function --ghz --maps --chrometracing --ipc-trending --trigger --trigger-span --trigger-files --list-events --list-sets --doctor -h --help -V --version ' -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

@@ -238,6 +238,10 @@ struct answer_status {
 	double stitched_share;
 	double no_symbol_share;     /* sample-weighted */
 	char no_symbol_advice[160]; /* which module to install debug files for, "" none */
+	char download[64];          /* the module whose debug file is on its way, "" none */
+	uint64_t download_done, download_all; /* bytes; all 0: not known */
+	uint32_t download_waiting;            /* modules after it */
+	uint64_t damage;                      /* what made no sense in program and debug files */
 	double unsampled_share;
 	double own_cpu;          /* the profiler's own use, 1.0 = one CPU */
 	double cost;             /* estimated slow-down of the target; negative unknown */

@@ -94,7 +94,7 @@ static void do_back(struct ui *ui, struct page *page)
 
 	if (page_pop(ui))
 		return;
-	if (app_reading(ui)) {
+	if (app_reading(ui) || *ui->status.download) {
 		engine_command(ui->engine, &stop);
 		return;
 	}

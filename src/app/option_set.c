@@ -80,6 +80,18 @@ OPTION_SETTER(set_text)
 	return 0;
 }
 
+/* FROM may hold no '=', TO may. */
+OPTION_SETTER(set_source_path)
+{
+	const char *equals = strchr(value, '=');
+
+	if (!equals || equals == value || !equals[1])
+		return refuse(d, value, "must be FROM=TO, as /build/app=/home/me/app", err);
+	o->path_from = arena_printf(&o->texts, "%.*s", (int)(equals - value), value);
+	o->path_to = equals + 1;
+	return o->path_from ? 0 : err_set(err, ENOMEM, "out of memory");
+}
+
 OPTION_SETTER(set_choice)
 {
 	size_t len = strlen(value);

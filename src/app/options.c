@@ -53,6 +53,8 @@ const struct option_desc option_table[] = {
 	{"symfs", 0, "DIR", "look for program files below DIR", OPTIONS_SAMPLING, OPTION_CONFIG,
 	 NULL, AT(source.symfs), set_text},
 
+	{"source-path", 0, "FROM=TO", "sources built below FROM lie below TO here", OPTIONS_VIEW,
+	 OPTION_CONFIG, NULL, 0, set_source_path},
 	{"no-inline", 0, NULL, "count inlined functions to the function that holds them",
 	 OPTIONS_VIEW, OPTION_CONFIG, NULL, AT(no_inline), set_flag},
 	{"tail-calls", 0, NULL, "show callers that tail calls left no frame of, as DWARF tells",

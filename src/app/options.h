@@ -150,6 +150,7 @@ void options_completion_zsh(FILE *out);
 /* Setters of the table (option_set.c). */
 #define OPTION_SETTER(name) \
 	int name(struct options *o, const struct option_desc *d, const char *value, struct err *err)
+OPTION_SETTER(set_source_path);
 OPTION_SETTER(set_flag);     /* bool */
 OPTION_SETTER(set_text);     /* const char * */
 OPTION_SETTER(set_choice);   /* int: index in d->choices */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/core.h"
+#include "symbol/resolver.h"
 
 static const char *span_text(uint64_t window_ns, bool marked, char *text, size_t size)
 {
@@ -100,11 +101,21 @@ static void set_mode(struct engine *e, const struct command *c)
 
 static void cancel(struct engine *e, const struct command *c)
 {
+	struct resolver_download d = {0};
+
 	(void)c;
-	if (e->setup.live || engine_finished(e))
+	if (!e->setup.live && !engine_finished(e)) {
+		atomic_store(&e->shared.cancelled, true);
+		engine_tell(e, NOTICE_INFO, "reading was stopped: what was read is shown");
 		return;
-	atomic_store(&e->shared.cancelled, true);
-	engine_tell(e, NOTICE_INFO, "reading was stopped: what was read is shown");
+	}
+	if (e->setup.resolver)
+		resolver_download(e->setup.resolver, &d);
+	if (!d.module && !d.waiting)
+		return;
+	resolver_cancel(e->setup.resolver);
+	engine_tell(e, NOTICE_INFO,
+		    "downloads of debug files were stopped: they are not tried again");
 }
 
 static void kill_child(struct engine *e, const struct command *c)

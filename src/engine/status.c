@@ -133,6 +133,25 @@ static void fill_symbols(struct build *b, struct answer_status *s)
 				sizeof s->no_symbol_advice);
 }
 
+/* Debug files on their way, and what made no sense in those that are here. */
+static void fill_files(const struct build *b, struct answer_status *s)
+{
+	const struct resolver *r = b->e->setup.resolver;
+	struct resolver_download d;
+
+	if (!r)
+		return;
+	s->damage = resolver_damage(r);
+	resolver_download(r, &d);
+	s->download_waiting = d.waiting;
+	if (!d.module)
+		return;
+	build_copy(s->download, sizeof s->download,
+		   tables_text(b->t, tables_module_get(b->t, d.module)->name));
+	s->download_done = d.done;
+	s->download_all = d.all;
+}
+
 /* CPU use by second, newest last, from the history's tallies. */
 static void fill_spark(const struct build *b, struct answer_status *s)
 {
@@ -219,6 +238,7 @@ void build_status(struct build *b, struct answer_status *s)
 	fill_quality(b, s, &tally);
 	fill_symbols(b, s);
 	explain_nameless(b, s->no_symbol_advice);
+	fill_files(b, s);
 	fill_spark(b, s);
 	s->own_cpu = e->own_cpu;
 	s->own_rss = e->own_rss;

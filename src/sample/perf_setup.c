@@ -19,7 +19,7 @@
 
 #define RATE_MOST     10000
 #define DUMP_SMALL    16384 /* below it, it is said */
-#define RING_MOST     ((size_t)8 << 20)
+#define RING_MOST     ((size_t)16 << 20)
 #define RING_LEAST    ((size_t)64 << 10)
 #define RING_ALL      ((size_t)256 << 20) /* of all CPUs together */
 #define FDS_MOST      (1U << 20)

@@ -366,7 +366,8 @@ static void fetch_source(struct maker *m)
 	rc = srcfile_read(m->p ? &m->p->places : &places, tables_text(m->r->tables, l->file),
 			  c->path_from, c->path_to, &m->held->arena, &file);
 	if (rc) {
-		note(m, "source not found: ", tables_text(m->r->tables, l->file));
+		note(m, "source not found (moved? --source-path FROM=TO): ",
+		     tables_text(m->r->tables, l->file));
 		return;
 	}
 	built = program_time(m);

@@ -13,11 +13,6 @@
 
 #include "errand.h"
 
-/* As elfutils/debuginfod.h declares them (debuginfod_begin(3)): building needs no header of it. */
-#define SONAME "libdebuginfod.so.1"
-typedef struct debuginfod_client debuginfod_client;
-typedef int (*debuginfod_progressfn_t)(debuginfod_client *client, long done, long all);
-
 /* Of libdebuginfod's interface what is used here; its header need not be installed. */
 #define SONAME "libdebuginfod.so.1"
 typedef struct debuginfod_client debuginfod_client;

@@ -52,7 +52,10 @@ void resolve_fetch(struct resolve *r, const struct program *p)
 	struct module_status *s;
 	bool ask = false;
 
-	if (!r->config.debuginfod || !image || !image->build_id_size || p->known == SYMBOLS_LINES)
+	/* The vDSO tells its names itself. */
+	if (!r->config.debuginfod || !image ||
+	    tables_module_get(r->tables, p->id)->kind == MODULE_VDSO || !image->build_id_size ||
+	    p->known == SYMBOLS_LINES)
 		return;
 	pthread_mutex_lock(&r->status_lock);
 	s = status_of(r, p->id);

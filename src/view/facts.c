@@ -87,6 +87,23 @@ static uint64_t lost(const struct answer_status *s)
 	       s->loss[LOSS_UNKNOWN_ID];
 }
 
+/* "fetch libfoo.so 12 MiB of 80 MiB +3": Esc stops it. */
+static void add_download(struct facts *f, const struct answer_status *s)
+{
+	char done[NUMBER_TEXT], all[NUMBER_TEXT], more[24] = "";
+
+	if (!*s->download)
+		return;
+	number_bytes(done, (double)s->download_done);
+	if (s->download_waiting)
+		snprintf(more, sizeof more, " +%u", s->download_waiting);
+	if (s->download_all)
+		add(f, 195, LOOK_STATE, "fetch", "%.24s %s of %s%s", s->download, done,
+		    number_bytes(all, (double)s->download_all), more);
+	else
+		add(f, 195, LOOK_STATE, "fetch", "%.24s %s%s", s->download, done, more);
+}
+
 int facts_quality(const struct answer_status *s, struct fact ret[FACTS_MAX])
 {
 	struct facts f = {ret, 0, FACTS_MAX};
@@ -105,6 +122,9 @@ int facts_quality(const struct answer_status *s, struct fact ret[FACTS_MAX])
 	if (s->stitched_share > NOTICEABLE)
 		add_percent(&f, 30, "stitched", s->stitched_share, 1);
 	add_percent(&f, 190, "no-sym", s->no_symbol_share, 0.05);
+	add_download(&f, s);
+	if (s->damage)
+		add(&f, 160, LOOK_WARN, "damaged", "%s", number_short(text, (double)s->damage));
 	if (s->unsampled_share > NOTICEABLE)
 		add_percent(&f, 150, "unsampled", s->unsampled_share, 0.03);
 	if (!s->recording) {
@@ -174,6 +194,9 @@ int facts_details(const struct answer_status *s, struct fact *ret, int max)
 		if (s->cut[i] && f.n < max)
 			add(&f, 0, LOOK_VALUE, "", "stacks cut, %s: %s",
 			    cut_reason_name((enum cut_reason)i), number_grouped(text, s->cut[i]));
+	if (s->damage && f.n < max)
+		add(&f, 0, LOOK_WARN, "", "damaged places in program or debug files: %s",
+		    number_grouped(text, s->damage));
 	if (*s->no_symbol_advice && f.n < max)
 		add(&f, 0, LOOK_VALUE, "", "%.159s", s->no_symbol_advice);
 	return f.n;

@@ -27,6 +27,7 @@ struct fake {
 	bool finished;
 	double reading; /* a recording, read so far; 0: live */
 	bool marked;
+	bool download; /* a debug file is on its way */
 	uint64_t time_ns;
 };
 

@@ -498,6 +498,12 @@ static void status_of(struct fake *f, struct answer_status *s)
 	s->finished = f->finished;
 	s->progress = f->reading > 0 ? f->reading : -1;
 	s->recording = f->reading > 0;
+	if (f->download) {
+		snprintf(s->download, sizeof s->download, "libengine.so");
+		s->download_done = 3u << 20;
+		s->download_all = 80u << 20;
+		s->download_waiting = 2;
+	}
 	s->nspark = SPARK_MAX;
 	for (int i = 0; i < SPARK_MAX; i++)
 		s->spark[i] = (float)(1.2 +

@@ -517,6 +517,21 @@ static void reading_can_be_stopped(void **state)
 	assert_int_equal(s.fake.ncommands, 1);
 }
 
+static void a_download_can_be_stopped(void **state)
+{
+	(void)state;
+	s.fake.download = true;
+	script_refresh(&s);
+	assert_true(screen_has("fetch libengine.so 3.0 MiB of 80.0 MiB +2"));
+	script_keys(&s, "Esc");
+	assert_int_equal(commanded()->kind, COMMAND_CANCEL);
+	s.fake.download = false;
+	script_refresh(&s);
+	assert_false(screen_has("fetch"));
+	script_keys(&s, "Esc"); /* nothing is left to stop */
+	assert_int_equal(s.fake.ncommands, 1);
+}
+
 static void output_follows_its_end(void **state)
 {
 	struct page *page;
@@ -667,6 +682,7 @@ int main(void)
 		T(help_scrolls),
 		T(notices),
 		T(reading_can_be_stopped),
+		T(a_download_can_be_stopped),
 		T(output_follows_its_end),
 		T(mouse),
 		T(quitting),

@@ -304,6 +304,32 @@ static int load(struct options *o, const char *text, struct err *err)
 	return rc;
 }
 
+static void test_source_path(void **state)
+{
+	static const char *const bad[] = {"/build", "=/here", "/build="};
+	char *words[] = {"altpttop", "--source-path", "/build/a=/home/x=y", "-p", "1", NULL};
+	struct options o;
+	struct err err;
+
+	(void)state;
+	options_init(&o);
+	assert_int_equal(options_parse(&o, 5, words, &err), 0);
+	assert_string_equal(o.path_from, "/build/a");
+	assert_string_equal(o.path_to, "/home/x=y");
+	options_fini(&o);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		options_init(&o);
+		words[2] = (char *)(uintptr_t)bad[i];
+		assert_true(options_parse(&o, 5, words, &err) < 0);
+		assert_holds(err.msg, "must be FROM=TO");
+		options_fini(&o);
+	}
+	assert_int_equal(load(&o, "[options]\nsource-path = /b=/h\n", &err), 0);
+	assert_string_equal(o.path_from, "/b");
+	assert_string_equal(o.path_to, "/h");
+	options_fini(&o);
+}
+
 static void test_config(void **state)
 {
 	(void)state;
@@ -390,13 +416,10 @@ static void test_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_lines),
-		cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_table_is_sound),
-		cmocka_unit_test(test_texts_agree),
-		cmocka_unit_test(test_config),
-		cmocka_unit_test(test_command_line_wins),
+		cmocka_unit_test(test_good_lines),  cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_rates),       cmocka_unit_test(test_table_is_sound),
+		cmocka_unit_test(test_texts_agree), cmocka_unit_test(test_source_path),
+		cmocka_unit_test(test_config),      cmocka_unit_test(test_command_line_wins),
 		cmocka_unit_test(test_places),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -297,6 +297,15 @@ static void header_facts(void **state)
 	assert_int_equal(fact(f, n, "lost")->look, LOOK_WARN);
 	assert_string_equal(fact(f, n, "throttled")->value, "2");
 	assert_null(fact(f, n, "costs"));
+	assert_null(fact(f, n, "fetch"));
+	assert_null(fact(f, n, "damaged"));
+	strcpy(s.download, "libfoo.so");
+	s.download_done = 1u << 20;
+	s.damage = 7;
+	n = facts_quality(&s, f);
+	assert_string_equal(fact(f, n, "fetch")->value, "libfoo.so 1.0 MiB");
+	assert_string_equal(fact(f, n, "damaged")->value, "7");
+	s.damage = 0;
 	n = facts_details(&s, f, FACTS_MAX);
 	assert_int_equal(n, 4);
 	assert_int_equal(facts_details(&s, f, 2), 2);

@@ -116,7 +116,7 @@ static void on_crash(int sig, siginfo_t *info, void *context)
 		tcsetattr(restore.fd, TCSANOW, &restore.modes);
 		write_all(STDERR_FILENO, last_words, sizeof last_words - 1);
 	}
-	sigaction(sig, sig == SIGBUS || !old ? &fallback : old, NULL);
+	sigaction(sig, old ? old : &fallback, NULL);
 	if (info->si_code <= 0) /* sent, not caused: returning would lose it */
 		raise(sig);
 }
@@ -138,6 +138,15 @@ static void restore_add(const char *capability)
 	}
 }
 
+/* Other threads read mapped files meanwhile: their guards stay in front. */
+static void crash_action(int sig, const struct sigaction *sa, struct sigaction *ret_old)
+{
+	if (sig == SIGBUS)
+		guard_sigaction(sa, ret_old);
+	else
+		sigaction(sig, sa, ret_old);
+}
+
 static void signals_install(void)
 {
 	struct sigaction sa = {.sa_flags = SA_RESTART};
@@ -152,8 +161,7 @@ static void signals_install(void)
 	sigemptyset(&sa.sa_mask);
 	sa.sa_sigaction = on_crash;
 	for (size_t i = 0; i < CRASHES; i++)
-		sigaction(crash_signals[i], &sa, &term.old_crash[i]);
-	guard_install();
+		crash_action(crash_signals[i], &sa, &term.old_crash[i]);
 }
 
 static void signals_remove(void)
@@ -161,7 +169,7 @@ static void signals_remove(void)
 	for (size_t i = 0; i < WAKES; i++)
 		sigaction(wake_signals[i], &term.old_wake[i], NULL);
 	for (size_t i = 0; i < CRASHES; i++)
-		sigaction(crash_signals[i], &term.old_crash[i], NULL);
+		crash_action(crash_signals[i], &term.old_crash[i], NULL);
 	if (!(term.old_stack.ss_flags & SS_DISABLE))
 		sigaltstack(&term.old_stack, NULL);
 }

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -23,15 +24,20 @@ struct guard {
 /* initial-exec: reading it in a signal handler must not allocate. */
 static _Thread_local struct guard *volatile innermost __attribute__((tls_model("initial-exec")));
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct sigaction before;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* What other faults do. It changes while handlers of other threads read it: by turns. */
+static struct sigaction behind[2];
+static atomic_uint current;
 
 /* Not ours: behave as if we were not there. */
 static void pass_on(int signo, siginfo_t *info, void *context)
 {
-	if (before.sa_flags & SA_SIGINFO) {
-		before.sa_sigaction(signo, info, context);
-	} else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-		before.sa_handler(signo);
+	const struct sigaction *next = &behind[atomic_load(&current)];
+
+	if (next->sa_flags & SA_SIGINFO) {
+		next->sa_sigaction(signo, info, context);
+	} else if (next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN) {
+		next->sa_handler(signo);
 	} else {
 		signal(signo, SIG_DFL);
 		raise(signo); /* delivered when this handler returns */
@@ -50,16 +56,42 @@ static void on_sigbus(int signo, siginfo_t *info, void *context)
 	pass_on(signo, info, context);
 }
 
-void guard_install(void)
+static void put_behind(const struct sigaction *sa)
+{
+	unsigned next = !atomic_load(&current);
+
+	behind[next] = *sa;
+	atomic_store(&current, next);
+}
+
+static void install(void)
 {
 	struct sigaction sa = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
 	struct sigaction now;
+
 	sigaction(SIGBUS, NULL, &now);
 	if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_sigbus)
 		return;
-	before = now;
+	put_behind(&now);
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGBUS, &sa, NULL);
+}
+
+void guard_install(void)
+{
+	pthread_mutex_lock(&lock);
+	install();
+	pthread_mutex_unlock(&lock);
+}
+
+void guard_sigaction(const struct sigaction *sa, struct sigaction *ret_old)
+{
+	pthread_mutex_lock(&lock);
+	install();
+	if (ret_old)
+		*ret_old = behind[atomic_load(&current)];
+	put_behind(sa);
+	pthread_mutex_unlock(&lock);
 }
 
 /* The thread sanitizer runs handlers with all signals blocked: then the mask must be put back. */

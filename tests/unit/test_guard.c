@@ -164,6 +164,40 @@ static void test_elsewhere(void **state)
 #endif
 }
 
+/* A screen comes and goes while other threads read: their guards hold, before and after. */
+static void test_behind(void **state)
+{
+	struct file *f = *state;
+	struct sigaction sa = {.sa_handler = crash_handler}, first, old;
+	unsigned char byte;
+	pthread_t a;
+	void *n;
+
+	sigemptyset(&sa.sa_mask);
+	assert_int_equal(ftruncate(f->fd, (off_t)f->page), 0);
+	pthread_create(&a, NULL, fault_often, f);
+	for (int i = 0; i < 2000; i++) {
+		guard_sigaction(&sa, &old);
+		assert_true(old.sa_handler != crash_handler);
+		guard_sigaction(&old, &first);
+		assert_true(first.sa_handler == crash_handler);
+	}
+	pthread_join(a, &n);
+	assert_int_equal((long)n, 500);
+	assert_int_equal(guard_copy(&byte, f->map + 2 * f->page, 1), -EFAULT);
+
+	pid_t pid = fork();
+	if (!pid) {
+		guard_sigaction(&sa, NULL);
+		volatile unsigned char *p = f->map + 3 * f->page;
+		_exit(*p);
+	}
+	int status = 0;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +205,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nested, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_behind, setup, teardown),
 	};
 	return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
 }

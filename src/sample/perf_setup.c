@@ -213,6 +213,47 @@ int perf_setup_rings(struct perf_source *ps, struct err *err)
 	return 0;
 }
 
+/* Does this processor keep call stacks? 0, or -errno of the kernel's answer. */
+static int try_lbr(void)
+{
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_HARDWARE,
+				       .config = PERF_COUNT_HW_CPU_CYCLES,
+				       .sample_period = 1000000,
+				       .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+				       .branch_sample_type = PERF_SAMPLE_BRANCH_USER |
+							     PERF_SAMPLE_BRANCH_CALL_STACK,
+				       .disabled = 1,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1};
+	int fd = perf_open(&attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		return fd == -1 ? -errno : fd;
+	close(fd);
+	return 0;
+}
+
+void perf_setup_lbr(int answer, char *ret_text, size_t size)
+{
+	const char *why = "call stacks that this processor keeps are not taken from a running "
+			  "program yet: record them with perf record --call-graph lbr and open "
+			  "the file";
+	char refused[128];
+
+	if (answer == -ENOENT || answer == -ENODEV)
+		why = "this machine offers no hardware counters (ENOENT), and only those come with "
+		      "call stacks";
+	else if (answer == -EOPNOTSUPP || answer == -EINVAL)
+		why = "this processor keeps no call stacks (EOPNOTSUPP)";
+	else if (answer) {
+		snprintf(refused, sizeof refused, "the kernel refuses them: %s", strerror(-answer));
+		why = refused;
+	}
+	snprintf(ret_text, size, "--call-graph lbr: %s; stacks are dumped and unwound instead",
+		 why);
+}
+
 void perf_setup_say(struct perf_source *ps)
 {
 	void (*say)(void *ctx, const char *sentence) = ps->sink->ops->say;
@@ -225,9 +266,10 @@ void perf_setup_say(struct perf_source *ps)
 			 ps->permit.paranoid);
 		say(ps->sink->ctx, text);
 	}
-	if (ps->config->call_graph == CALL_GRAPH_LBR)
-		say(ps->sink->ctx, "--call-graph lbr needs a hardware event; stacks are dumped and "
-				   "unwound instead");
+	if (ps->config->call_graph == CALL_GRAPH_LBR) {
+		perf_setup_lbr(try_lbr(), text, sizeof text);
+		say(ps->sink->ctx, text);
+	}
 	if (ps->config->max_stack > ps->setup.max_stack) {
 		snprintf(text, sizeof text,
 			 "the kernel's own chains end after %u frames; type: sudo sysctl "

@@ -29,4 +29,7 @@ void perf_setup_sets_free(struct perf_source *ps);
 uint64_t perf_setup_cost(const struct perf_source *ps);
 void perf_setup_pace(struct perf_source *ps, uint64_t now); /* -F auto, size of dumps */
 
+/* Why --call-graph lbr is not followed, after what the kernel answered (0 or -errno). */
+void perf_setup_lbr(int answer, char *ret_text, size_t size);
+
 #endif

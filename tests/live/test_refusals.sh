@@ -110,6 +110,10 @@ else
 	skip "other people's processes" "only root can be somebody else"
 fi
 
+check "call stacks that the hardware does not keep" eval '
+	run "$ALTPTTOP" --batch --duration 0.5 --call-graph lbr -p $mine
+	[ $status = 0 ] && grep -q "^altpttop: --call-graph lbr: .*; stacks are dumped and unwound instead" "$dir/err"
+	grep -q "^stacks .*% complete" "$dir/out"'
 check "a full disk is a sentence, the report is printed" eval '
 	run "$ALTPTTOP" --batch --duration 0.5 --format csv -o /dev/full -p $mine
 	[ $status = 1 ] && grep -q "No space left" "$dir/err" && grep -q alpha "$dir/out"'

@@ -18,26 +18,49 @@
 
 enum grade { GRADE_NONE, GRADE_GOOD, GRADE_FAIR, GRADE_BAD };
 
+/* How much of @name[0…len) is left when modifiers behind its last colon are taken off. */
+static size_t without_modifiers(const char *name, size_t len)
+{
+	const char *colon = memrchr(name, ':', len);
+	size_t rest = colon ? len - (size_t)(colon + 1 - name) : 0;
+
+	return colon && strspn(colon + 1, "ukhGHpPSD") >= rest ? (size_t)(colon - name) : len;
+}
+
+/* The alias in PMU/ALIAS/MODIFIERS; NULL: no such name, or terms. */
+static const char *alias_of(const char *name, size_t *ret_len)
+{
+	const char *slash = strchr(name, '/'), *end = slash ? strchr(slash + 1, '/') : NULL;
+
+	if (!end || memchr(slash, '=', (size_t)(end - slash)) ||
+	    memchr(slash, ',', (size_t)(end - slash)))
+		return NULL;
+	*ret_len = (size_t)(end - slash) - 1;
+	return slash + 1;
+}
+
 /* The part of a name that tells the event: without modifiers, PMU and table. */
 static const char *bare(const char *name, size_t *ret_len)
 {
-	const char *colon = strrchr(name, ':'), *slash = strchr(name, '/'), *end;
 	size_t len = strlen(name);
+	const char *table = strstr(name, "::"), *alias = alias_of(name, &len);
 
-	if (colon && strspn(colon + 1, "ukhGHpPSD") == strlen(colon + 1))
-		len = (size_t)(colon - name);
-	end = slash ? memchr(slash + 1, '/', len - (size_t)(slash + 1 - name)) : NULL;
-	if (end && !memchr(slash, '=', (size_t)(end - slash)) &&
-	    !memchr(slash, ',', (size_t)(end - slash))) {
-		*ret_len = (size_t)(end - slash) - 1;
-		return slash + 1;
-	}
-	*ret_len = len;
-	end = strstr(name, "::");
-	if (!end || (size_t)(end - name) > len)
-		return name;
-	*ret_len = len - (size_t)(end + 2 - name);
-	return end + 2;
+	if (!alias)
+		alias = table ? table + 2 : name;
+	if (alias == name || (table && alias == table + 2))
+		len = strlen(alias);
+	*ret_len = without_modifiers(alias, len);
+	return alias;
+}
+
+/* How long the PMU's name is before an alias; 0 none, or the only PMU of cores. */
+static size_t pmu_length(const char *name)
+{
+	size_t len;
+	const char *alias = alias_of(name, &len);
+	size_t pmu = alias ? (size_t)(alias - name) - 1 : 0;
+
+	return pmu == 3 && strncmp(name, "cpu", 3) == 0 ? 0 : pmu;
 }
 
 static char spelling(char c)
@@ -57,13 +80,21 @@ bool metrics_same_event(const char *a, const char *b)
 	return na == nb && na > 0;
 }
 
-/* The profile's event of this name in the set in view; UINT16_MAX none. */
-static uint16_t find_event(const struct build *b, const char *name)
+static bool same_pmu(const char *a, const char *b)
+{
+	size_t n = pmu_length(a);
+
+	return n == pmu_length(b) && strncmp(a, b, n) == 0;
+}
+
+/* The event of this name in the set in view, on the PMU that @like is on; UINT16_MAX none. */
+static uint16_t find_event(const struct build *b, const char *name, const char *like)
 {
 	const struct shared *s = &b->e->shared;
 	for (uint16_t i = 0; i < EVENT_MAX; i++) {
 		const struct event_desc *d = shared_event(s, i);
-		if (d && d->set == b->desc->set && metrics_same_event(d->name, name))
+		if (d && d->set == b->desc->set && same_pmu(d->name, like) &&
+		    metrics_same_event(d->name, name))
 			return i;
 	}
 	return UINT16_MAX;
@@ -88,29 +119,57 @@ static bool known_already(const struct metrics *m, const char *name)
 	return false;
 }
 
-/* Take one metric of @set if every event that it needs is there. */
-static void take(struct build *b, const struct event_set *set, const struct set_metric *metric)
+/* Find all @uses of @set on one PMU and add them to @slots. False: not all are there. */
+static bool take_on(struct build *b, const struct event_set *set, uint32_t uses, const char *like,
+		    uint32_t slots[METRIC_EVENTS])
 {
-	struct metrics *m = &b->metrics;
-	uint8_t slots[METRIC_EVENTS] = {0};
-	uint32_t before = m->nvalues;
-	uint32_t uses = metric->formula.uses | (metric->part[0] ? set->slots.uses : 0);
-	if (m->n == METRIC_MAX || known_already(m, metric->name))
-		return;
+	uint32_t before = b->metrics.nvalues, found[METRIC_EVENTS] = {0};
+
 	for (uint32_t i = 0; i < set->nevents && i < METRIC_EVENTS; i++) {
 		if (!(uses >> i & 1))
 			continue;
-		uint16_t event = find_event(b, set->events[i].name);
-		uint32_t slot = event == UINT16_MAX ? FLAT_VALUES_MAX : slot_of(m, event);
+		uint16_t event = find_event(b, set->events[i].name, like);
+		uint32_t slot = event == UINT16_MAX ? FLAT_VALUES_MAX : slot_of(&b->metrics, event);
 		if (slot == FLAT_VALUES_MAX) {
-			m->nvalues = before;
-			return;
+			b->metrics.nvalues = before;
+			return false;
 		}
-		slots[i] = (uint8_t)slot;
+		found[i] = 1u << slot;
 	}
+	for (uint32_t i = 0; i < METRIC_EVENTS; i++)
+		slots[i] |= found[i];
+	return true;
+}
+
+/* Take one metric of @set if every event that it needs is there, on each PMU that has them all. */
+static void take(struct build *b, const struct event_set *set, const struct set_metric *metric)
+{
+	struct metrics *m = &b->metrics;
+	uint32_t slots[METRIC_EVENTS] = {0};
+	uint32_t uses = metric->formula.uses | (metric->part[0] ? set->slots.uses : 0);
+	bool taken;
+
+	if (m->n == METRIC_MAX || known_already(m, metric->name))
+		return;
+	taken = take_on(b, set, uses, "", slots);
+	for (uint16_t i = 0; !taken && i < EVENT_MAX; i++) {
+		const struct event_desc *d = shared_event(&b->e->shared, i);
+		bool first = d && d->set == b->desc->set && pmu_length(d->name);
+
+		for (uint16_t k = 0; first && k < i; k++) {
+			const struct event_desc *before = shared_event(&b->e->shared, k);
+			first = !before || before->set != d->set ||
+				!same_pmu(before->name, d->name);
+		}
+		if (first)
+			take_on(b, set, uses, d->name, slots);
+	}
+	for (uint32_t i = 0; i < METRIC_EVENTS; i++)
+		if (uses >> i & 1 && !slots[i])
+			return;
 	m->m[m->n].metric = metric;
 	m->m[m->n].set = set;
-	memcpy(m->m[m->n++].slot_of, slots, sizeof slots);
+	memcpy(m->m[m->n++].slots_of, slots, sizeof slots);
 }
 
 static void title(struct build *b)
@@ -219,7 +278,13 @@ static uint32_t uses_of(const struct metrics *m, uint32_t i)
 /* The same for an event of the metric's set: some may well count nothing. */
 static enum value_state state_in(const struct build *b, uint32_t i, uint32_t event)
 {
-	enum value_state s = state_of(b, b->metrics.m[i].slot_of[event]);
+	uint32_t slots = b->metrics.m[i].slots_of[event];
+	enum value_state s = VALUE_NONE;
+
+	for (; slots; slots &= slots - 1) { /* one kind of core may have had nothing to do */
+		enum value_state one = state_of(b, (uint32_t)__builtin_ctz(slots));
+		s = one < s ? one : s;
+	}
 	return s == VALUE_NOTHING && b->metrics.m[i].set->rare >> event & 1 ? VALUE_OK : s;
 }
 
@@ -235,8 +300,9 @@ void metrics_weigh(struct build *b)
 			enum value_state s = state_in(b, i, k);
 			if (s > m->state[i])
 				m->state[i] = (uint8_t)s;
-			m->running[i] = fminf(m->running[i],
-					      (float)b->e->flat.running[m->m[i].slot_of[k]]);
+			for (uint32_t x = m->m[i].slots_of[k]; x; x &= x - 1)
+				m->running[i] = fminf(m->running[i],
+						      (float)b->e->flat.running[__builtin_ctz(x)]);
 		}
 	}
 }
@@ -264,8 +330,11 @@ static double value_by(const struct metrics *m, uint32_t which, const struct for
 
 	if (m->state[which] > VALUE_SCALED)
 		return NAN;
-	for (uint32_t i = 0; i < METRIC_EVENTS; i++)
-		v[i] = f->uses >> i & 1 ? values[m->m[which].slot_of[i]] : 0;
+	for (uint32_t i = 0; i < METRIC_EVENTS; i++) {
+		v[i] = 0;
+		for (uint32_t x = f->uses >> i & 1 ? m->m[which].slots_of[i] : 0; x; x &= x - 1)
+			v[i] += values[__builtin_ctz(x)];
+	}
 	return formula_value(f, v);
 }
 

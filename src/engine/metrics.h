@@ -25,7 +25,9 @@ struct metrics {
 	struct {
 		const struct set_metric *metric;
 		const struct event_set *set;
-		uint8_t slot_of[METRIC_EVENTS]; /* the formula's values → place in values */
+		/* The formula's values → places in values, bit by place: on hybrid machines a value
+		 * is the sum over the PMUs that have all events of the metric. */
+		uint32_t slots_of[METRIC_EVENTS];
 	} m[METRIC_MAX];
 	uint16_t values[FLAT_VALUES_MAX]; /* events whose sums are needed */
 	uint32_t nvalues;

@@ -233,13 +233,68 @@ static void test_none(void **state)
 	bed_down(&b);
 }
 
+/* Two kinds of cores: sums over both, never one's cycles under the other's instructions. */
+static void play_hybrid(struct script *s)
+{
+	static const char *const names[] = {"cpu_atom/cycles/u", "cpu_core/cycles/u",
+					    "cpu_core/instructions/u", "cpu_atom/instructions/u",
+					    "cpu_core/slots/u"};
+	static const uint64_t counts[] = {1000, 3000, 9000, 500, 4};
+	frame_id f = script_frame(s->tables, "f", 0x100);
+
+	for (uint16_t i = 0; i < 5; i++) {
+		struct event_desc d = {.sampled = i < 2, .leader = 1, .set = 1};
+		strcpy(d.name, names[i]);
+		s->sink->ops->event(s->sink->ctx, (uint16_t)(i + 1), &d);
+	}
+	for (int k = 0; k < 50; k++) {
+		struct sample_value v[5];
+		for (uint16_t i = 0; i < 5; i++)
+			v[i] = (struct sample_value){
+				.event = (uint16_t)(i + 1), .count = counts[i], .running = 1};
+		struct raw_sample raw = {.time_ns = 1000000 + (uint64_t)k * 1000,
+					 .pid = 7,
+					 .tid = 7,
+					 .event = 1,
+					 .weight = 1000,
+					 .frames = &f,
+					 .nframes = 1,
+					 .values = v,
+					 .nvalues = 5};
+		s->sink->ops->sample(s->sink->ctx, &raw);
+	}
+}
+
+static void test_hybrid(void **state)
+{
+	static struct bed b;
+	static struct event_set two[1];
+	struct engine_setup setup = {.live = false, .sets = two, .nsets = 1};
+	static const char text[] = "event cycles = cycles\nevent instructions = instructions\n"
+				   "event slots = slots\n"
+				   "metric IPC = instructions / cycles\nmeaning m\n"
+				   "metric S = slots / cycles\nmeaning m\n";
+
+	(void)state;
+	b = (struct bed){.script = {.play = play_hybrid}};
+	assert_int_equal(event_set_parse("t", text, &two[0], NULL), 0);
+	bed_up(&b, &setup);
+	const struct answer *a = bed_ask(&b, bed_question(VIEW_FUNCTIONS), 50);
+	const struct row *f = bed_row(a, "f");
+	assert_int_equal(a->nmetrics, 2);
+	assert_true(fabs(f->self_metric[0].v - 9500.0 / 4000) < 1e-9);
+	assert_true(fabs(f->self_metric[1].v - 4.0 / 3000) < 1e-9); /* the core's alone */
+	answer_unref(a);
+	bed_down(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),     cmocka_unit_test(test_grades),
 		cmocka_unit_test(test_functions), cmocka_unit_test(test_other_views),
 		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_scaled),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_none),      cmocka_unit_test(test_hybrid),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,6 +324,9 @@ static void test_other_spellings(void **state)
 	assert_false(metrics_same_event("cpu/event=0x3c/", "event=0x3c"));
 	assert_false(metrics_same_event("cpu/slots/", "topdown-retiring"));
 	assert_false(metrics_same_event("skl::", ""));
+	assert_true(metrics_same_event("cpu_atom/cycles:ppp/", "cycles"));
+	assert_true(metrics_same_event("cpu_atom/cycles/uP", "cycles:k"));
+	assert_false(metrics_same_event("cpu_atom/cycles,name=x/", "cycles"));
 }
 
 int main(void)

@@ -385,6 +385,40 @@ enum value_state event_set_try(const struct event_set *s, struct err *err)
 	return VALUE_OK;
 }
 
+/* How many of @wanted's metrics @s has too, by name or as the same part of the slots. */
+static uint32_t in_common(const struct event_set *s, const struct event_set *wanted)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < wanted->nmetrics; i++)
+		for (uint32_t k = 0; k < s->nmetrics; k++) {
+			const struct set_metric *a = &wanted->metrics[i], *b = &s->metrics[k];
+
+			n += strcmp(a->name, b->name) == 0 ||
+			     (a->part[0] && strcmp(a->part, b->part) == 0);
+		}
+	return n;
+}
+
+const struct event_set *event_set_nearest(const struct event_set *sets, size_t n,
+					  const struct event_set *wanted)
+{
+	const struct event_set *found = NULL;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t common = in_common(&sets[i], wanted);
+		struct err err = {0};
+
+		if (common <= most || strcmp(sets[i].name, wanted->name) == 0 ||
+		    event_set_try(&sets[i], &err) != VALUE_OK)
+			continue;
+		most = common;
+		found = &sets[i];
+	}
+	return found;
+}
+
 struct sets {
 	VEC(struct event_set)
 };

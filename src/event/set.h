@@ -71,6 +71,13 @@ int event_set_read(const char *path, struct event_set *ret, struct err *err);
 enum value_state event_set_try(const struct event_set *s, struct err *err);
 
 /*
+ * Of @sets the one that can be opened here and tells most of what @wanted tells (parts of the
+ * slots, metrics of the same name). NULL: none tells anything of it.
+ */
+const struct event_set *event_set_nearest(const struct event_set *sets, size_t n,
+					  const struct event_set *wanted);
+
+/*
  * All sets: built-in ones, then the user's of $XDG_CONFIG_HOME/altpttop/events, which replace those
  * of equal name. Sorted by name; malloc'ed. A file that is wrong is told by @bad and left out.
  */

@@ -120,6 +120,22 @@ static int add_list(struct perf_source *ps, const char *list, struct err *err)
 	return ps->nevents ? 0 : err_set(err, EINVAL, "no event is named in %.80s", list);
 }
 
+/* A set that does not fit: @err says why; add which does instead. */
+static int offer_nearest(const struct event_set *sets, size_t n, const struct event_set *wanted,
+			 struct err *err)
+{
+	const struct event_set *near = event_set_nearest(sets, n, wanted);
+	struct err why = *err;
+
+	if (near)
+		err_set(err, ENODEV,
+			"event set %s does not fit: %.300s; -E %s does, and comes nearest",
+			wanted->name, why.msg, near->name);
+	else
+		err_set(err, ENODEV, "event set %s does not fit: %.300s", wanted->name, why.msg);
+	return -ENODEV;
+}
+
 static int add_set(struct perf_source *ps, const char *name, struct err *err)
 {
 	struct event_set *sets = NULL;
@@ -131,7 +147,7 @@ static int add_set(struct perf_source *ps, const char *name, struct err *err)
 	if (!rc && i == n)
 		rc = err_set(err, ENOENT, "there is no event set %.40s; see --list-sets", name);
 	if (!rc && event_set_try(&sets[i], err) != VALUE_OK)
-		rc = -ENODEV;
+		rc = offer_nearest(sets, n, &sets[i], err);
 	for (uint32_t k = 0, leader = 0; !rc && k < sets[i].nevents; k++) {
 		if (!k || sets[i].events[k].group != sets[i].events[k - 1].group)
 			leader = ps->nevents;

@@ -183,6 +183,34 @@ static void test_parts(void **state)
 	assert_string_equal(s.metrics[1].part, "for data");
 }
 
+/* A set that does not fit has a neighbour that does, by what both tell. */
+static void test_nearest(void **state)
+{
+	static const char *const texts[] = {
+		"cpu nowhere\nevent a = cycles\nslots a\nmetric X% = a\npart waiting\nmeaning m\n"
+		"metric Y = a\nmeaning m\n",
+		"event a = page-faults\nslots a\nmetric Z% = a\npart waiting\nmeaning m\n",
+		"event a = page-faults\nmetric Y = a\nmeaning m\nmetric X% = a\nmeaning m\n",
+		"cpu nowhere\nevent a = page-faults\nmetric X% = a\nmeaning m\nmetric Y = a\n"
+		"meaning m\n",
+		"event a = page-faults\nmetric Q = a\nmeaning m\n",
+	};
+	static struct event_set sets[5];
+	char name[2] = "a";
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 5; i++, name[0]++)
+		assert_int_equal(event_set_parse(name, texts[i], &sets[i], NULL), 0);
+	if (event_set_try(&sets[1], &err) != VALUE_OK) {
+		print_message("skip: no event can be opened here\n");
+		skip();
+	}
+	assert_ptr_equal(event_set_nearest(sets, 5, &sets[0]), &sets[2]);
+	assert_ptr_equal(event_set_nearest(sets, 2, &sets[0]), &sets[1]);
+	assert_null(event_set_nearest(sets, 5, &sets[4]));
+}
+
 /* The built-in sets are right: each metric says what it means and each bad part what to do. */
 static void test_builtin(void **state)
 {
@@ -220,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_values),  cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_set),     cmocka_unit_test(test_wrong_sets),
 		cmocka_unit_test(test_builtin), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_nearest),
 	};
 
 	return cmocka_run_group_tests_name("set", tests, NULL, NULL);

@@ -222,6 +222,13 @@ static void open_sample(struct script *s, const struct script_header *h)
 		add_frame(s, place_frame(s, &p, 0));
 }
 
+static bool bare_frame(const char *line, size_t n, struct script_place *ret_place)
+{
+	return n && (line[0] == ' ' || line[0] == '\t') && scriptline_frame(line, n, ret_place) &&
+	       ret_place->has_ip &&
+	       (ret_place->symbol.n || ret_place->dso.n || memmem(line, n, "[unknown]", 9));
+}
+
 static void sample_line(struct script *s, const char *line, size_t n)
 {
 	if (empty_line(line, n)) {
@@ -236,6 +243,14 @@ static void sample_line(struct script *s, const char *line, size_t n)
 	if (s->open && frame_line(s, line, n))
 		return;
 	struct script_header h;
+	struct script_place place;
+	if (!s->open &&
+	    bare_frame(line, n, &place)) { /* -F ip,sym: stacks without a word on them */
+		open_sample(s, &(struct script_header){
+				       .pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX});
+		frame_line(s, line, n);
+		return;
+	}
 	if (scriptline_header(line, n, &h)) {
 		open_sample(s, &h);
 		return;
@@ -406,6 +421,7 @@ static int trace_line(struct script *s, const char *line, size_t n)
 
 struct look {
 	unsigned headers, timed, traced, plain, stacked, strange;
+	unsigned bare; /* frames without a header before them */
 	bool banner;
 };
 
@@ -432,6 +448,10 @@ static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 			continue;
 		}
 		in_sample = false;
+		if (bare_frame(line, len, &place)) {
+			ret_look->bare++;
+			continue;
+		}
 		if (!scriptline_header(line, len, &h)) {
 			ret_look->strange += !empty_line(line, len) && !is_error_line(line, len) &&
 					     line[0] != ' ' && line[0] != '\t';
@@ -464,6 +484,8 @@ static int recognise(const uint8_t *head, size_t n, bool trace)
 		return 0;
 	if (look.banner)
 		return look.headers ? 95 : 30;
+	if (!look.headers && look.bare > 1 && !look.strange)
+		return 50;
 	/* Without perf's banner most lines must make sense, and there must be times or stacks. */
 	if (!look.headers || look.strange > look.headers + look.stacked ||
 	    (!look.timed && !look.stacked))

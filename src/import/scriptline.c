@@ -248,6 +248,17 @@ static bool header_without_time(const char *line, const char *end, struct script
 	return who(line, event.s, h) && h->pid != -1;
 }
 
+/* Neither time nor pid: "comm EVENT:" and nothing behind it. */
+static bool bare_header(const char *line, const char *end, struct script_header *h)
+{
+	struct text all = trim(line, end);
+	if (all.n < 2 || all.s[all.n - 1] != ':')
+		return false;
+	h->event = last_word(all.s, all.s + all.n - 1);
+	h->comm = trim(all.s, h->event.s);
+	return h->comm.n && h->event.n && !digit(h->event.s[0]);
+}
+
 bool scriptline_header(const char *line, size_t n, struct script_header *ret_header)
 {
 	const char *end = line + n;
@@ -260,7 +271,9 @@ bool scriptline_header(const char *line, size_t n, struct script_header *ret_hea
 			return false;
 		period_event(word.s + word.n, end, &h);
 	} else if (!header_without_time(line, end, &h)) {
-		return false;
+		h = (struct script_header){.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX};
+		if (!bare_header(line, end, &h))
+			return false;
 	}
 	*ret_header = h;
 	return true;

@@ -1,0 +1,81 @@
+/* perf script text by what -F leaves of it: each form comes to the same stacks, and other text to
+ * none. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "counting_sink.h"
+
+#define STACKS \
+	"\tffffffff81d33df2 read_zero ([kernel.kallsyms])\n" \
+	"\t           f82b3 read (/usr/lib/libc.so.6)\n\n"
+
+static const struct {
+	const char *fields, *text;
+	const char *comms;
+} forms[] = {
+	{"comm,pid,tid,cpu,time,period,event",
+	 "a b 12/13  [002] 1.5:  2 cycles: \n" STACKS "a b 12/13  [002] 1.6:  2 cycles: \n" STACKS,
+	 "12/13 a b\n"},
+	{"+misc", "dd 12 U     1.5:  2 cycles: \n" STACKS "dd 12 K     1.6:  2 cycles: \n" STACKS,
+	 NULL},
+	{"pid,time,event", "12 1.5: cycles: \n" STACKS "12 1.6: cycles: \n" STACKS, NULL},
+	{"time", "1.5: \n" STACKS "1.6: \n" STACKS, NULL},
+	{"comm,pid,event", "dd 12 cycles: \n" STACKS "dd 12 cycles: \n" STACKS, "12/12 dd\n"},
+	{"comm,event", "dd cycles:u: \n" STACKS "a b c cycles:u: \n" STACKS, NULL},
+	{"", STACKS "\n" STACKS, NULL},
+};
+
+static void test_forms(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		int rc = counting_text(&c, forms[i].text, strlen(forms[i].text), NULL, &err);
+		if (rc || c.samples != 2 || c.loss[LOSS_BAD_RECORD] ||
+		    strncmp(c.folded.buf, "read;read_zero ", 15) != 0)
+			fail_msg("-F %s: %d %s, %llu samples, %llu bad: %s", forms[i].fields, rc,
+				 err.msg, (unsigned long long)c.samples,
+				 (unsigned long long)c.loss[LOSS_BAD_RECORD], c.folded.buf);
+		if (forms[i].comms)
+			assert_string_equal(c.comms.buf, forms[i].comms);
+		counting_fini(&c);
+	}
+}
+
+static void test_other_text(void **state)
+{
+	(void)state;
+	static const char *const others[] = {
+		"services:\n  web:\n    image: nginx\n",
+		"Dear reader:\n\n  nothing here is a stack\n",
+		"    deadbeef\n    cafe\n",
+		"usage: prog:\n  -a do it\n",
+	};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		assert_int_equal(counting_text(&c, others[i], strlen(others[i]), NULL, &err),
+				 -EINVAL);
+		assert_int_equal(c.samples, 0);
+		counting_fini(&c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_other_text),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

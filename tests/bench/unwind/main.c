@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ struct bench {
 	const char *label;       /* one line of a table, NULL: sentences */
 	double complete, frames; /* compare's and measure's figures */
 	double identical[3], known[3], warm_us[3], warm_ns[3], cold_us[3];
+	size_t witness[3][3]; /* by way, of chains that differ: enum witness */
 };
 
 static void start_walk(struct bench *b, const struct stack_sample *s, struct walk *w)
@@ -160,6 +162,77 @@ static enum difference classify(struct bench *b, const struct stack_sample *s,
 	return way == 1 && o && o->image && !o->image->eh_frame_hdr ? DIFF_NO_TABLE : DIFF_OTHER;
 }
 
+/*
+ * Third witnesses where two chains part. One has a frame between two that they share: is there a
+ * call before its address, and does that lead to the frame inside? Else, whose next frame is on the
+ * chain of frame pointers in the stack itself, which Go keeps everywhere and node in all code that
+ * it generates (a function that has not made its frame yet, or makes none, is not on it)?
+ */
+enum witness { WITNESS_OWN, WITNESS_OTHER, WITNESS_NEITHER, WITNESSES };
+
+static bool on_fp_chain(const struct stack_sample *s, uint64_t pc)
+{
+	const struct regs_arch *arch = regs_arch_get(s->regs.arch);
+	uint64_t fp, sp, record[2];
+
+	if (!arch || !regs_get(arch, &s->regs, arch->fp, &fp) ||
+	    !regs_get(arch, &s->regs, arch->sp, &sp))
+		return false;
+	for (unsigned n = 0; n < FRAMES_MAX; n++) {
+		if (fp < sp || fp % 8 || fp - sp > s->size || s->size - (fp - sp) < sizeof record)
+			return false;
+		memcpy(record, s->bytes + (fp - sp), sizeof record);
+		if (record[1] == pc)
+			return true;
+		if (record[0] <= fp)
+			return false;
+		fp = record[0];
+	}
+	return false;
+}
+
+#define CALLEE_REACH 8192 /* bytes of a function that a call leads to the start of */
+
+/* The bytes before @pc, from the process, which is stopped. */
+static bool call_leads_to(const struct bench *b, uint64_t pc, uint64_t inner)
+{
+	uint8_t code[7];
+	struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 7), sizeof code};
+	int32_t rel;
+
+	if (process_vm_readv(b->stacks.pid, &to, 1, &from, 1, 0) != sizeof code)
+		return false;
+	memcpy(&rel, code + 3, 4);
+	if (code[2] == 0xe8) { /* direct */
+		uint64_t target = pc + (uint64_t)(int64_t)rel;
+		return target <= inner && inner - target < CALLEE_REACH;
+	}
+	/* Through a register or memory: FF /2 of two to seven bytes. */
+	for (unsigned at = 0; at < 6; at++)
+		if (code[at] == 0xff && (code[at + 1] & 0x38) == 0x10)
+			return true;
+	return false;
+}
+
+/* Has @a a frame at @at that @b lacks, a called one? */
+static bool has_called(const struct bench *bench, const struct chain *a, const struct chain *b,
+		       uint32_t at)
+{
+	return at && at + 1 < a->n && at < b->n && a->pcs[at + 1] == b->pcs[at] &&
+	       call_leads_to(bench, a->pcs[at], a->pcs[at - 1]);
+}
+
+static enum witness ask_witness(const struct bench *b, const struct stack_sample *s,
+				const struct chain *own, const struct chain *other, uint32_t at)
+{
+	if (has_called(b, own, other, at) || has_called(b, other, own, at))
+		return has_called(b, own, other, at) ? WITNESS_OWN : WITNESS_OTHER;
+	bool ours = at < own->n && on_fp_chain(s, own->pcs[at]);
+	bool theirs = at < other->n && on_fp_chain(s, other->pcs[at]);
+
+	return ours == theirs ? WITNESS_NEITHER : ours ? WITNESS_OWN : WITNESS_OTHER;
+}
+
 static void show(struct bench *b, size_t k, const struct chain *own, const struct chain *other,
 		 uint32_t at)
 {
@@ -189,6 +262,8 @@ static void compare(struct bench *b, unsigned way)
 		frames += own.n;
 		enum difference d = classify(b, &b->stacks.samples[k], &own, &other, way, &at);
 		count[d]++;
+		if (d)
+			b->witness[way][ask_witness(b, &b->stacks.samples[k], &own, &other, at)]++;
 		if ((d == DIFF_OTHER || (!own.end && way == 1 && b->show > 9)) && shown++ < b->show)
 			show(b, k, &own, &other, at);
 	}
@@ -309,6 +384,14 @@ static void print_line(const struct bench *b)
 	       b->label, b->stacks.n, b->frames, b->complete, b->identical[1], b->known[1],
 	       b->identical[2], b->known[2], b->warm_us[0], b->warm_us[1], b->warm_us[2],
 	       b->warm_ns[0]);
+	for (unsigned way = 1; way < 3; way++) {
+		const size_t *w = b->witness[way];
+
+		if (w[0] + w[1] + w[2])
+			printf("  %s: the stack and its calls agree with ours %zu, with it %zu, cannot tell %zu\n",
+			       ways[way].name, w[WITNESS_OWN], w[WITNESS_OTHER],
+			       w[WITNESS_NEITHER]);
+	}
 }
 
 static pid_t start(char **argv)

@@ -243,7 +243,9 @@ struct answer_status {
 	uint32_t download_waiting;            /* modules after it */
 	uint64_t damage;                      /* what made no sense in program and debug files */
 	double unsampled_share;
-	double own_cpu;          /* the profiler's own use, 1.0 = one CPU */
+	double own_cpu;                        /* the profiler's own use, 1.0 = one CPU */
+	uint32_t sample_cost_ns, read_cost_ns; /* measured: of a sample, of reading its group too;
+						  0: not measured */
 	double cost;             /* estimated slow-down of the target; negative unknown */
 	uint64_t stop_median_ns; /* timer sampler */
 	uint64_t own_rss;

@@ -67,8 +67,10 @@ struct source_status {
 	_Atomic uint32_t threads;     /* threads watched */
 	_Atomic uint32_t unwatched;   /* threads that exist but could not be watched */
 	_Atomic uint32_t set;         /* number of the event set in use (event_desc.set) */
-	_Atomic uint64_t cost_ppm;    /* estimated slow-down of the target, parts per million */
-	_Atomic bool finished;        /* target gone, or the recording read to its end */
+	_Atomic uint32_t sample_cost_ns, read_cost_ns; /* measured: of a sample, and what reading
+							  its group adds; 0: not measured */
+	_Atomic uint64_t cost_ppm; /* estimated slow-down of the target, parts per million */
+	_Atomic bool finished;     /* target gone, or the recording read to its end */
 	int first_view; /* recordings: the screen that shows them best, enum view_kind; set when
 			   opened */
 	char arrangement[96]; /* "perf cpu-clock, one event per CPU": set before the thread starts

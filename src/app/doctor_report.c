@@ -11,6 +11,7 @@
 
 #include "event/perf_open.h"
 #include "proc/doctor.h"
+#include "sample/toll.h"
 #include "session.h"
 
 #define STACK_KB 16 /* of a typical dump, for what the ring holds */
@@ -116,8 +117,31 @@ static void check_debug_files(const struct doctor_facts *f, void *ctx, struct do
 	snprintf(ret->why, sizeof ret->why, "have lines; of those seen in samples so far");
 }
 
-static const struct doctor_check perf_checks[] = {
-	{"perf events", check_perf}, {"hardware PMU", check_pmu}, {"ring memory", check_ring}, {0}};
+/* What one sample takes from a busy thread, tried on this one. */
+static void check_toll(const struct doctor_facts *f, void *ctx, struct doctor_row *ret)
+{
+	struct perf_allowed allowed;
+	struct plan_setup setup = {.rate_hz = RATE_DEFAULT_HZ, .stack_bytes = STACK_KB << 10};
+	struct toll toll;
+
+	(void)f;
+	(void)ctx;
+	perf_allowed_read(&allowed);
+	setup.kernel_allowed = allowed.kernel;
+	if (!allowed.self || toll_measure(&setup, NULL, 0, &toll) || !toll.sample_ns)
+		return;
+	ret->good = true;
+	snprintf(ret->answer, sizeof ret->answer, "%.1f us a sample", toll.sample_ns / 1e3);
+	snprintf(ret->why, sizeof ret->why,
+		 "measured now: %.1f %% of a busy thread at %d Hz, with %d KiB of its stack",
+		 (double)toll.sample_ns * RATE_DEFAULT_HZ / 1e7, RATE_DEFAULT_HZ, STACK_KB);
+}
+
+static const struct doctor_check perf_checks[] = {{"perf events", check_perf},
+						  {"hardware PMU", check_pmu},
+						  {"ring memory", check_ring},
+						  {"sampling costs", check_toll},
+						  {0}};
 static const struct doctor_check symbol_checks[] = {{"debug files", check_debug_files}, {0}};
 
 char *doctor_report(void *session)

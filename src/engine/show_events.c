@@ -211,6 +211,23 @@ static void emit_heading(struct build *b, uint16_t set, const char *what)
 					      "it is not mixed with other sets";
 }
 
+/* What the figures cost; nothing of it is taken off them. */
+static void title(struct build *b)
+{
+	const struct source_status *s = b->e->source ? b->e->ops->status(b->e->source) : NULL;
+	uint32_t sample = s ? atomic_load_explicit(&s->sample_cost_ns, memory_order_relaxed) : 0;
+	uint32_t reading = s ? atomic_load_explicit(&s->read_cost_ns, memory_order_relaxed) : 0;
+	char more[48] = "";
+
+	if (!sample)
+		return;
+	if (reading)
+		snprintf(more, sizeof more, ", reading its group %.1f \xc2\xb5s", reading / 1e3);
+	snprintf(b->a->title, sizeof b->a->title,
+		 "a sample costs the target %.1f \xc2\xb5s%s (measured at the start, not deducted)",
+		 sample / 1e3, more);
+}
+
 void show_events(struct build *b)
 {
 	struct event_sums sums[EVENT_MAX] = {0};
@@ -222,6 +239,7 @@ void show_events(struct build *b)
 		last = d && d->set > last ? d->set : last;
 	}
 	gather(b, sums);
+	title(b);
 	if (!build_reserve(b, n + b->metrics.n + last + 2u))
 		return;
 	b->a->columns = columns;

@@ -190,6 +190,8 @@ static void fill_source(const struct engine *e, struct answer_status *s)
 	s->unwatched = atomic_load_explicit(&x->unwatched, memory_order_relaxed);
 	s->asked_hz = atomic_load_explicit(&x->asked_hz, memory_order_relaxed);
 	s->stop_median_ns = atomic_load_explicit(&x->stop_median_ns, memory_order_relaxed);
+	s->sample_cost_ns = atomic_load_explicit(&x->sample_cost_ns, memory_order_relaxed);
+	s->read_cost_ns = atomic_load_explicit(&x->read_cost_ns, memory_order_relaxed);
 	uint64_t cost = atomic_load_explicit(&x->cost_ppm, memory_order_relaxed);
 	if (e->setup.live)
 		s->cost = (double)cost / 1e6;

@@ -45,6 +45,7 @@ static void source_close(struct source *source)
 		fleet_free(ps->leaving.data[i]);
 	for (size_t i = 0; i < ps->texts.len; i++)
 		free(ps->texts.data[i]);
+	perf_toll_end(ps);
 	perf_setup_sets_free(ps);
 	vec_fini(&ps->leaving);
 	vec_fini(&ps->texts);
@@ -186,6 +187,8 @@ static void take_command(struct perf_source *ps, const struct source_command *c)
 		break;
 	case SOURCE_SET_EVENTS:
 		changed = perf_setup_switch(ps, c->events);
+		if (changed)
+			perf_toll_begin(ps);
 		free(c->events);
 		break;
 	}
@@ -258,6 +261,7 @@ static int source_run(struct source *source, struct err *err)
 
 	(void)err;
 	ps->starting = false;
+	perf_toll_begin(ps);
 	perf_counts_begin(ps);
 	while (!atomic_load_explicit(&ps->stopping, memory_order_relaxed)) {
 		uint64_t drained;

@@ -99,6 +99,7 @@ struct perf_source {
 	uint64_t count_ns;                     /* next time */
 	bool uncounted;                        /* too many descriptors to read, or others' work in
 						  them */
+	struct perf_toll *toll;                /* a measurement under way or done (perf_toll.c) */
 	uint64_t samples, losses;
 	bool side_lost; /* side-band records were lost: look at /proc again */
 	bool ended;     /* the last watched process ended, by records */
@@ -141,6 +142,10 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 void perf_counts_begin(struct perf_source *ps); /* a fleet takes over */
 void perf_counts_take(struct perf_source *ps, uint64_t now);
 void perf_counts_tick(struct perf_source *ps, uint64_t now);
+
+/* perf_toll.c: what a sample costs the target, measured beside. */
+void perf_toll_begin(struct perf_source *ps);
+void perf_toll_end(struct perf_source *ps);
 
 /* perf_shift.c: from one way of opening events to another, with no gap. */
 void perf_shift(struct perf_source *ps, bool cpu_wide);

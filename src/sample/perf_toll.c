@@ -1,0 +1,68 @@
+/*
+ * perf_toll: measures the cost of a sample beside the running sampler, at the start and when the
+ * event set changes, on a thread of its own.
+ *
+ * The source thread starts and ends it; what it found is in the status. Until then, and where it
+ * cannot be measured, the cost is an estimate.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample/perf_impl.h"
+#include "sample/perf_setup.h"
+#include "sample/toll.h"
+
+struct perf_toll {
+	pthread_t thread;
+	_Atomic bool done;
+	struct plan_setup setup;
+	struct event_spec specs[PLAN_MAX / 2];
+	uint32_t n;
+	struct source_status *status;
+};
+
+static void *measure(void *arg)
+{
+	struct perf_toll *t = arg;
+	struct toll toll;
+
+	if (!toll_measure(&t->setup, t->specs, t->n, &toll)) {
+		atomic_store_explicit(&t->status->read_cost_ns, toll.read_ns, memory_order_relaxed);
+		atomic_store_explicit(&t->status->sample_cost_ns, toll.sample_ns,
+				      memory_order_relaxed);
+	}
+	atomic_store(&t->done, true);
+	return NULL;
+}
+
+void perf_toll_end(struct perf_source *ps)
+{
+	if (!ps->toll)
+		return;
+	pthread_join(ps->toll->thread, NULL);
+	free(ps->toll);
+	ps->toll = NULL;
+}
+
+void perf_toll_begin(struct perf_source *ps)
+{
+	struct perf_toll *t;
+
+	if (ps->toll && !atomic_load(&ps->toll->done))
+		return; /* the figure of the set before is shown until the next change */
+	perf_toll_end(ps);
+	t = calloc(1, sizeof *t);
+	if (!t)
+		return;
+	t->setup = ps->setup;
+	t->n = ps->groups && !ps->sampling->cpu_wide ? ps->nevents : 0;
+	memcpy(t->specs, ps->events, ps->nevents * sizeof *ps->events);
+	t->status = &ps->status;
+	if (pthread_create(&t->thread, NULL, measure, t)) {
+		free(t);
+		return;
+	}
+	ps->toll = t;
+}

@@ -35,6 +35,7 @@ struct stream {
 	size_t pos, end;
 	bool ended, memory_source;
 	bool skip_line; /* the rest of a line that was cut */
+	bool open_line; /* the last one had no end */
 	char wrapper[32];
 	char damage[256];
 };
@@ -161,6 +162,7 @@ bool stream_line(struct stream *s, char **ret_text, size_t *ret_len)
 		if (len && (*ret_text)[len - 1] == '\r')
 			(*ret_len)--;
 		s->skip_line = cut;
+		s->open_line = !nl && !cut;
 		stream_skip(s, len + (nl != NULL));
 		return true;
 	}
@@ -281,6 +283,11 @@ void stream_utf8(struct stream *s)
 	s->pos = s->end = 0;
 	s->ended = false;
 	s->top = s->unwrapped[s->depth++] = l;
+}
+
+bool stream_line_open(const struct stream *s)
+{
+	return s->open_line;
 }
 
 uint64_t stream_offset(const struct stream *s)

@@ -38,6 +38,7 @@ void stream_skip(struct stream *s, size_t n); /* of what was peeked */
  * text[len] is writable.
  */
 bool stream_line(struct stream *s, char **ret_text, size_t *ret_len);
+bool stream_line_open(const struct stream *s); /* the last line had no line end */
 
 /* Read exactly @n bytes unless the end comes first; returns how many. */
 size_t stream_read(struct stream *s, void *buf, size_t n);

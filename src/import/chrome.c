@@ -284,6 +284,10 @@ static int chrome_run(struct import *im, struct err *err)
 		if (!rc && !r.seen_events)
 			rc = err_set(err, EINVAL,
 				     "JSON without \"traceEvents\": not a Chrome trace");
+		/* The end of a bare array of events may lack: that is how they are written. */
+		if (r.in_event || (r.root_is_map && r.depth))
+			im->cut = r.in_event ? "its last event is not whole and not counted"
+					     : "the end of its JSON is missing";
 		int finish = chrome_events_finish(r.events);
 		rc = rc ? rc : finish;
 		if (rc == -ENOSPC || rc == -EIO)

@@ -156,6 +156,11 @@ static int file_run(struct source *s, struct err *err)
 		snprintf(why.msg, sizeof why.msg, "%s", stream_damage(im->in));
 	}
 	im->sink->ops->progress(im->sink->ctx, stream_done(im->in), stream_done(im->in));
+	if (im->cut && !rc) {
+		char text[200];
+		snprintf(text, sizeof text, "the recording seems to be cut off: %s", im->cut);
+		im->sink->ops->say(im->sink->ctx, text);
+	}
 	if (im->skipped) {
 		char text[160];
 		snprintf(text, sizeof text,

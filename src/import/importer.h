@@ -29,6 +29,8 @@ struct import {
 	uint64_t skipped;       /* lines or records that made no sense: told at the end */
 	uint64_t first_skipped; /* where the first of them was */
 	uint64_t ticks;
+	const char *cut; /* what is missing at the end of a recording that is good so far, NULL
+			    nothing */
 };
 
 struct importer_ops {

@@ -458,6 +458,9 @@ static int read_records(struct perfdata *p)
 		struct record_header h;
 		uint64_t at = perffile_offset(&p->file);
 		size_t got = perffile_read(&p->file, record, 8);
+		if (!got && p->file.data_cut)
+			return err_set(p->err, EBADMSG, "the recording is cut off at byte %llu",
+				       (unsigned long long)at);
 		if (!got)
 			return 0;
 		bool whole = got == 8 && !record_header_parse(record, RECORD_MAX, p->file.swap, &h);
@@ -484,6 +487,9 @@ static int perfdata_run(struct import *im, struct err *err)
 		p->origin = (struct perforigin){.im = im, .file = &p->file};
 		if (!p->file.pipe)
 			perforigin_tell(&p->origin);
+		if (p->file.cut)
+			im->cut =
+				"what describes its machine, its events and its files lacks in part";
 		rc = read_records(p);
 		int rest = recordorder_finish(p->order);
 		rc = rc ? rc : rest;

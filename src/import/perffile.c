@@ -301,12 +301,15 @@ static void read_features(struct perffile *f, const uint64_t bits[FEATURE_BITS /
 		if (!(bits[bit / 64] >> (bit % 64) & 1))
 			continue;
 		uint8_t entry[16];
-		if (!read_at(f, at, entry, sizeof entry))
+		if (!read_at(f, at, entry, sizeof entry)) {
+			f->cut = true;
 			return;
+		}
 		at += sizeof entry;
 		struct section s = {perffile_u64(f, entry), perffile_u64(f, entry + 8)};
-		if (s.offset > f->size || s.size > f->size - s.offset || s.size > SECTION_MAX ||
-		    !s.size)
+		bool cut = s.offset > f->size || s.size > f->size - s.offset;
+		f->cut |= cut;
+		if (cut || s.size > SECTION_MAX || !s.size)
 			continue;
 		uint8_t *data = malloc(s.size);
 		if (data && read_at(f, s.offset, data, s.size))
@@ -362,6 +365,7 @@ static int open_file_mode(struct perffile *f, struct err *err)
 	/* A recording that was not closed has no size in its header: read to the file's end. */
 	bool cut = !data.size || data.size > f->size - data.offset;
 	f->data_end = cut ? f->size : data.offset + data.size;
+	f->data_cut = cut && data.size;
 	if (!cut)
 		read_features(f, bits, f->data_end);
 	f->window = malloc(WINDOW_BYTES);

@@ -45,8 +45,9 @@ struct perffile_build_id {
 struct perffile {
 	struct stream *in;
 	bool pipe, swap;
-	int fd;                     /* file mode */
-	uint64_t size;              /* of the file, file mode */
+	int fd;             /* file mode */
+	uint64_t size;      /* of the file, file mode */
+	bool cut, data_cut; /* file mode: of the features, of the records some are missing */
 	uint64_t data_at, data_end; /* file mode: where the next record is, where records end */
 	struct {
 		VEC(struct perffile_attr)

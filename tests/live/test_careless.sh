@@ -56,6 +56,37 @@ printf 'main;\e[31m\xc2\x9b5m\xff 5\n\e]0;x\a;w\x01\x7f 9\nmain;\xd7\x8a0m 1\n' 
 check "names of functions with escape sequences" eval '
 	run "$ALTPTTOP" --batch "$dir/names.folded"; [ "$status" = 0 ] && harmless "$dir/out" && harmless "$dir/err"'
 
+# Recordings that end too early, though what there is of them is good.
+span='{"name":"work","ph":"X","ts":10,"dur":5,"pid":1,"tid":1}'
+sample='work 1 1.000000: 1 cpu-clock:\n\t    55d000001000 work+0x10 (/bin/work)\n'
+printf '{"traceEvents":[%s,{"name":"lost","ph":"X","ts":20,"du' "$span" >"$dir/event.json"
+printf '{"traceEvents":[%s,' "$span" >"$dir/object.json"
+printf '[%s,\n%s' "$span" "$span" >"$dir/array.json"
+printf "$sample\n$sample" >"$dir/whole.perf"
+printf "$sample\n${sample%??????????}" >"$dir/line.perf"
+seems_cut() { # FILE PATTERN
+	run "$ALTPTTOP" --batch "$dir/$1"
+	[ "$status" = 0 ] && grep -qE "seems to be cut off: .*$2" "$dir/err" && grep -q work "$dir/out"
+}
+whole() { # FILE
+	run "$ALTPTTOP" --batch "$dir/$1"
+	[ "$status" = 0 ] && ! grep -q "cut off" "$dir/err" && grep -q work "$dir/out"
+}
+check "an event of a trace that is cut in the middle is told" seems_cut event.json "event"
+check "a trace without its end is told" seems_cut object.json "end of its JSON"
+check "a bare array of events needs no end" whole array.json
+check "a text whose last line has no end is told" seems_cut line.perf "last line"
+check "one that ends as perf ends it is not" whole whole.perf
+recorded=../shared/corpus/perfdata/linux-perf-data__sleep.data
+if [ -r "$recorded" ]; then
+	head -c 7560 "$recorded" >"$dir/work.data"
+	check "perf.data without what describes it is told" eval '
+		run "$ALTPTTOP" --batch "$dir/work.data"; [ "$status" = 0 ] &&
+			grep -q "seems to be cut off: what describes" "$dir/err"'
+else
+	skip "perf.data without what describes it" "no corpus"
+fi
+
 # What gives no bytes.
 mkfifo "$dir/fifo" "$dir/late"
 ends_at() { # SIGNAL COMMAND...: while it waits for bytes

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "disasm.h"
+#include "kcore.h"
 #include "srcfile.h"
 
 #define CODE_MAX     (1u << 20) /* bytes of one function that are decoded */
@@ -33,6 +34,7 @@ struct maker {
 	struct resolve *r;
 	struct program *p;      /* NULL: no file behind */
 	struct jit_module *jit; /* generated code */
+	bool kernel;
 	struct held *held;
 	const struct func *func;
 	struct disasm *disasm;
@@ -116,11 +118,33 @@ static void fetch_jit_code(struct maker *m)
 	m->disasm = disasm_new(native_arch());
 }
 
+/* Of the kernel that runs: a recording's was another one. */
+static void fetch_kernel_code(struct maker *m)
+{
+	uint64_t size = m->func->size < CODE_MAX ? m->func->size : CODE_MAX;
+	char why[200];
+
+	if (!m->r->config.live) {
+		note(m, "no code: the recording is of another boot", "");
+		return;
+	}
+	if (!m->func->start || !size || !(m->code = malloc(size)))
+		return;
+	if (kcore_read("/proc/kcore", m->func->start, m->code, size, why, sizeof why)) {
+		note(m, why, "");
+		return;
+	}
+	m->size = size;
+	m->disasm = disasm_new(native_arch());
+}
+
 static void fetch_code(struct maker *m)
 {
 	uint64_t size = m->func->size;
 	struct code_args a = {m, m->func->start, 0};
 
+	if (m->kernel)
+		fetch_kernel_code(m);
 	if (m->jit)
 		fetch_jit_code(m);
 	if (!m->p || !m->p->image[IMAGE_MAIN] || !m->func->start)
@@ -164,6 +188,7 @@ static func_id func_at(struct maker *m, uint64_t addr)
 {
 	struct func f = {.module = m->func->module};
 	struct found *found = &m->r->found;
+	struct kernel_symbol k;
 	struct jit_symbol s;
 
 	if (m->p) {
@@ -173,6 +198,12 @@ static func_id func_at(struct maker *m, uint64_t addr)
 		f.start = found->lines[0].start;
 		f.size = found->lines[0].size;
 		return naming_func(&m->r->naming, &f, found_str(found, found->lines[0].raw));
+	}
+	if (m->kernel && kernel_find(m->r->kernel, addr, &k)) {
+		f.start = k.start;
+		f.size = k.end - k.start;
+		f.flags = FUNC_KERNEL;
+		return naming_func(&m->r->naming, &f, k.name);
 	}
 	if (!m->jit || !jitmap_find(m->jit->map, addr, &s))
 		return 0;
@@ -341,6 +372,8 @@ static const char *why_no_lines(const struct maker *m)
 {
 	if (m->jit)
 		return "no line is known for this generated code";
+	if (m->kernel)
+		return "the kernel's source is not looked for";
 	if (!m->p || !m->p->image[IMAGE_MAIN])
 		return "its program file is not here: no source and no instructions to show";
 	if (m->p->known == SYMBOLS_LINES)
@@ -401,6 +434,7 @@ const struct listing *listing_make(struct resolve *r, func_id func)
 		m.p = resolve_program(r, m.func->module);
 	if (kind == MODULE_JIT)
 		m.jit = resolve_jit(r, m.func->module);
+	m.kernel = kind == MODULE_KERNEL || kind == MODULE_KMODULE;
 	if (m.jit)
 		(void)jitmap_refresh(m.jit->map);
 	fetch_code(&m);

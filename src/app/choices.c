@@ -12,20 +12,33 @@
 #define FOUND_MAX 200
 #define TRY_NS    30000000ull
 
+static void add_set(struct choices *c, const struct event_set *set, const struct err *refused)
+{
+	char *reason = c->reasons[c->nsets];
+
+	if (refused)
+		snprintf(reason, sizeof c->reasons[0], "%.*s", (int)sizeof c->reasons[0] - 1,
+			 refused->msg);
+	c->sets[c->nsets++] = (struct ui_choice){
+		.name = set->name, .text = set->about, .reason = refused ? reason : NULL};
+}
+
 void choices_sets(struct choices *c, const struct event_set *sets, size_t n)
 {
-	for (size_t i = 0; i < n && c->nsets < CHOICES; i++) {
-		struct err err = {0};
-		bool fits = event_set_try(&sets[i], &err) == VALUE_OK;
+	struct err refused[CHOICES];
 
-		snprintf(c->reasons[c->nsets], sizeof c->reasons[0], "%.*s",
-			 (int)sizeof c->reasons[0] - 1, err.msg);
-		c->sets[c->nsets] = (struct ui_choice){.name = sets[i].name,
-						       .text = sets[i].about,
-						       .reason = fits ? NULL
-								      : c->reasons[c->nsets]};
-		c->nsets++;
+	if (n > CHOICES)
+		n = CHOICES;
+	for (size_t i = 0; i < n; i++) {
+		refused[i] = (struct err){0};
+		if (event_set_try(&sets[i], &refused[i]) == VALUE_OK)
+			add_set(c, &sets[i], NULL);
+		else if (!refused[i].msg[0])
+			snprintf(refused[i].msg, sizeof refused[i].msg, "it does not fit here");
 	}
+	for (size_t i = 0; i < n; i++)
+		if (refused[i].msg[0])
+			add_set(c, &sets[i], &refused[i]);
 }
 
 struct found {

@@ -58,6 +58,8 @@ static void test_sets(void **state)
 	assert_int_equal(c.nsets, n);
 	for (uint32_t i = 0; i < c.nsets; i++)
 		assert_true(!c.sets[i].reason || c.sets[i].reason[0]);
+	for (uint32_t i = 1; i < c.nsets; i++) /* what can be had comes first */
+		assert_true(c.sets[i].reason || !c.sets[i - 1].reason);
 	free(sets);
 }
 

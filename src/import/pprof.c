@@ -18,7 +18,10 @@
 #define VALUES_MAX 16
 #define STACK_MAX  4096
 #define LINES_MAX  1024
-#define FILE_MAX   (4ull << 30)
+/* Producers number locations from 1 up: an index finds them then, whatever else there may be. */
+#define DENSE_FACTOR 4
+#define DENSE_LEAST  65536
+#define FILE_MAX     (4ull << 30)
 
 /* Field numbers of profile.proto. */
 enum {
@@ -80,6 +83,9 @@ struct pprof {
 	unsigned nvalues;
 	int weight, hits; /* places in values; -1 none */
 	struct map64 mapping_of, function_of, location_of;
+	struct {
+		VEC(uint32_t)
+	} dense; /* by location id, where ids are small: index in location + 1 */
 	struct {
 		VEC(struct mapping)
 	} mapping;
@@ -344,6 +350,12 @@ static int read_location(struct pprof *p, struct range r)
 		p->frames.data[p->frames.len++] = line_frame(p, &lines[i], m ? m->module : 0,
 							     i + 1 < n);
 	map64_put(&p->location_of, v[LOCATION_ID], (uint32_t)p->location.len);
+	if (v[LOCATION_ID] < DENSE_FACTOR * (p->location.len + 1) + DENSE_LEAST) {
+		while (p->dense.len <= v[LOCATION_ID])
+			if (vec_push(&p->dense, 0))
+				return -ENOMEM;
+		p->dense.data[v[LOCATION_ID]] = (uint32_t)p->location.len + 1;
+	}
 	return vec_push(&p->location, out);
 }
 
@@ -355,7 +367,9 @@ static bool add_location(void *ctx, uint64_t id)
 	uint32_t index;
 	if (p->stack.len >= STACK_MAX)
 		return true;
-	if (!map64_get(&p->location_of, id, &index)) {
+	if (id < p->dense.len && p->dense.data[id]) {
+		index = p->dense.data[id] - 1;
+	} else if (!map64_get(&p->location_of, id, &index)) {
 		p->bad_references++;
 		return !vec_push(&p->stack, FRAME_UNKNOWN);
 	}
@@ -532,6 +546,7 @@ static int pprof_run(struct import *im, struct err *err)
 	map64_fini(&p.mapping_of);
 	map64_fini(&p.function_of);
 	map64_fini(&p.location_of);
+	vec_fini(&p.dense);
 	vec_fini(&p.strings);
 	vec_fini(&p.types);
 	vec_fini(&p.samples);

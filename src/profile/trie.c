@@ -3,7 +3,8 @@
  *
  * Engine thread. Children are found through one hash table over (parent, frame) instead of lists in
  * the nodes: eight bytes a node, and a wide fan-out costs nothing. The outer part that a path
- * shares with the one before is taken from memory without a look-up.
+ * shares with the one before is taken from memory without a look-up, and a whole path seen lately
+ * is found at once and compared.
  */
 #include "profile/trie.h"
 
@@ -13,7 +14,15 @@
 
 #include "base/hash.h"
 
-#define SLOTS_MIN (1u << 12)
+#define SLOTS_MIN   (1u << 12)
+#define MEMO_PLACES (1u << 17)
+#define MEMO_LEAST  4                  /* frames still to be looked up, for which it is worth it */
+#define MEMO_ROOM   ((size_t)16 << 20) /* smaller tries do without */
+
+struct trie_memo {
+	uint32_t tag; /* of the path's hash */
+	node_id leaf; /* 0: free */
+};
 
 static int add_chunk(struct trie *t)
 {
@@ -79,6 +88,8 @@ int trie_init(struct trie *t, size_t cap_bytes)
 		return -ENOMEM;
 	}
 	t->cap_bytes = cap_bytes;
+	if (cap_bytes >= MEMO_ROOM && (t->memo = calloc(MEMO_PLACES, sizeof *t->memo)))
+		t->bytes += MEMO_PLACES * sizeof *t->memo;
 	node_write(t, NODE_ROOT, NODE_ROOT, FRAME_NONE);
 	node_write(t, NODE_OVERFLOW, NODE_ROOT, FRAME_OVERFLOW);
 	t->count = 2;
@@ -92,6 +103,8 @@ void trie_fini(struct trie *t)
 		free(t->chunks[i]);
 	free(t->chunks);
 	free(t->slots);
+	free(t->memo);
+	t->memo = NULL;
 	t->chunks = NULL;
 	t->slots = NULL;
 	t->nchunks = t->count = 0;
@@ -118,6 +131,37 @@ node_id trie_child(struct trie *t, node_id parent, frame_id frame)
 	return id;
 }
 
+/* --- whole paths seen lately --- */
+
+static struct trie_memo *memo_of(const struct trie *t, const frame_id *frames, uint32_t n,
+				 uint32_t *ret_tag)
+{
+	uint64_t hash = hash_bytes(frames, n * sizeof *frames);
+	*ret_tag = (uint32_t)(hash >> 32);
+	return &t->memo[hash & (MEMO_PLACES - 1)];
+}
+
+/*
+ * Does the path to @leaf consist of these frames, the outermost @known of which are those of the
+ * path added last? Then it is the path added last; else nothing is known of that any more.
+ */
+static bool memo_holds(struct trie *t, node_id leaf, const frame_id *frames, uint32_t n,
+		       uint32_t known)
+{
+	node_id node = leaf, stem = known ? t->path[known - 1].parent : NODE_ROOT;
+	for (uint32_t d = n; d-- > known;) {
+		const struct trie_node *x = trie_at(t, node);
+		if (node <= NODE_OVERFLOW || x->frame != frames[n - 1 - d]) {
+			t->path_len = known;
+			return false;
+		}
+		t->path[d] = (struct trie_node){.parent = node, .frame = x->frame};
+		node = x->parent;
+	}
+	t->path_len = node == stem ? n : known;
+	return node == stem;
+}
+
 node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 {
 	static const frame_id unknown = FRAME_UNKNOWN;
@@ -132,6 +176,13 @@ node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 	while (d < depth && d < t->path_len && t->path[d].frame == outermost[-(ptrdiff_t)d])
 		d++;
 	node_id node = d ? t->path[d - 1].parent : NODE_ROOT;
+	struct trie_memo *memo = NULL;
+	uint32_t tag = 0;
+	if (t->memo && !skip && depth - d >= MEMO_LEAST) {
+		memo = memo_of(t, frames, n, &tag);
+		if (memo->leaf && memo->tag == tag && memo_holds(t, memo->leaf, frames, n, d))
+			return memo->leaf;
+	}
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
 		node_id child = trie_child(t, node, frame);
@@ -143,5 +194,7 @@ node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 		t->path[d] = (struct trie_node){.parent = node, .frame = frame};
 	}
 	t->path_len = depth;
+	if (memo)
+		*memo = (struct trie_memo){.tag = tag, .leaf = node};
 	return node;
 }

@@ -34,6 +34,7 @@ struct trie {
 	uint32_t *slots;
 	uint32_t mask;
 	size_t bytes, cap_bytes;
+	struct trie_memo *memo; /* where whole paths seen lately end; may be NULL */
 	/* The path added last: the next one most often shares its outer part. */
 	uint32_t path_len;
 	struct trie_node path[TRIE_DEPTH_MAX]; /* .parent is the node of this depth itself */

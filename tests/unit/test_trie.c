@@ -78,13 +78,45 @@ static void test_deep(void **state)
 	free(f);
 }
 
+/* Paths that come again are found whole; the node is that of the path, whatever came between. */
+static void test_again(void **state)
+{
+	(void)state;
+	static struct trie with, without;
+	static node_id first[3000];
+	uint32_t seed = 1;
+	assert_int_equal(trie_init(&with, 64 << 20), 0);
+	assert_int_equal(trie_init(&without, 8 << 20), 0);
+	assert_non_null(with.memo);
+	assert_null(without.memo);
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < 3000; i++) {
+			uint32_t k = (i * 7919) % 3000, n = 5 + k % 40;
+			frame_id frames[48];
+			seed = k * 2654435761u + 1;
+			for (uint32_t d = n; d-- > 0; seed = seed * 1664525 + 1013904223)
+				frames[d] = 10 + (seed >> 28) % 4;
+			node_id node = trie_add(&with, frames, n);
+			assert_int_equal(node, trie_add(&without, frames, n));
+			if (round)
+				assert_int_equal(node, first[k]);
+			first[k] = node;
+			for (uint32_t d = 0; d < n; d++, node = trie_at(&with, node)->parent)
+				assert_int_equal(trie_at(&with, node)->frame, frames[d]);
+			assert_int_equal(node, NODE_ROOT);
+		}
+	}
+	assert_int_equal(with.count, without.count);
+	trie_fini(&with);
+	trie_fini(&without);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sharing),
-		cmocka_unit_test(test_empty_path_is_unknown),
-		cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_sharing), cmocka_unit_test(test_empty_path_is_unknown),
+		cmocka_unit_test(test_cap),     cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

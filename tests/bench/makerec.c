@@ -1,0 +1,147 @@
+/*
+ * makerec: made recordings of any size: makerec chrome|pprof MEGABYTES >FILE
+ *
+ * chrome: spans of four threads, 500 names. pprof: samples whose stacks, 8 to 40 deep, come from
+ * one tree of calls; @UNIQUE different ones, each told for many values of a label, or (0) all
+ * different.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTIONS 20000
+
+static uint64_t state = 88172645463325252ull;
+
+static uint32_t randomly(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 33) % below;
+}
+
+static void make_chrome(uint64_t bytes)
+{
+	uint64_t done = (uint64_t)printf("[\n");
+	for (unsigned n = 0; done < bytes; n++)
+		done += (uint64_t)printf(
+			"{\"ph\":\"X\",\"cat\":\"work\",\"name\":\"function_%u\",\"pid\":1234,\"tid\":%u,"
+			"\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"n\":%u}},\n",
+			n * 7 % 500, 1234 + n % 4, n * 0.5, n % 16 ? 0.4 + n % 7 : 30.0, n);
+	printf("{}]\n");
+}
+
+struct bytes {
+	uint8_t data[4096];
+	size_t n;
+};
+
+static void varint(struct bytes *b, uint64_t v)
+{
+	for (; v > 127; v >>= 7)
+		b->data[b->n++] = (uint8_t)(v | 128);
+	b->data[b->n++] = (uint8_t)v;
+}
+
+static void number(struct bytes *b, unsigned field, uint64_t v)
+{
+	varint(b, field << 3);
+	varint(b, v);
+}
+
+static void block(struct bytes *b, unsigned field, const void *data, size_t n)
+{
+	varint(b, field << 3 | 2);
+	varint(b, n);
+	memcpy(b->data + b->n, data, n);
+	b->n += n;
+}
+
+static uint64_t put(unsigned field, const struct bytes *inner)
+{
+	struct bytes b = {.n = 0};
+	block(&b, field, inner->data, inner->n);
+	fwrite(b.data, 1, b.n, stdout);
+	return b.n;
+}
+
+static uint64_t put_text(const char *text)
+{
+	struct bytes b = {.n = 0};
+	block(&b, 6, text, strlen(text));
+	fwrite(b.data, 1, b.n, stdout);
+	return b.n;
+}
+
+/* Innermost first, by what @seed makes of the tree. */
+static void put_stack(struct bytes *sample, uint64_t seed)
+{
+	struct bytes b = {.n = 0};
+	uint32_t path[40], node = 1;
+	uint64_t keep = state;
+	state = seed * 0x9e3779b97f4a7c15ull | 1;
+	unsigned depth = 8 + randomly(33);
+	for (unsigned i = 0; i < depth; i++) {
+		path[i] = node;
+		node = (node * 31 + (randomly(10) < 6 ? 0 : 1 + randomly(3)) + i) % FUNCTIONS + 1;
+	}
+	state = keep;
+	for (unsigned i = depth; i-- > 0;)
+		varint(&b, path[i]);
+	block(sample, 1, b.data, b.n);
+}
+
+static void make_pprof(uint64_t bytes, uint64_t unique)
+{
+	static const char *const texts[] = {"",    "samples",     "count",
+					    "cpu", "nanoseconds", "request"};
+	uint64_t done = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct bytes type = {.n = 0};
+		number(&type, 1, 1 + 2 * i);
+		number(&type, 2, 2 + 2 * i);
+		done += put(1, &type);
+	}
+	for (unsigned i = 0; i < 6; i++)
+		done += put_text(texts[i]);
+	for (unsigned i = 1; i <= FUNCTIONS; i++) {
+		struct bytes function = {.n = 0}, location = {.n = 0}, line = {.n = 0};
+		char name[80];
+		snprintf(name, sizeof name, "space::function_%u(int, char const*)", i);
+		done += put_text(name);
+		number(&function, 1, i);
+		number(&function, 2, 5 + i);
+		done += put(5, &function);
+		number(&line, 1, i);
+		number(&line, 2, i % 900);
+		number(&location, 1, i);
+		number(&location, 3, 0x400000 + i * 64);
+		block(&location, 4, line.data, line.n);
+		done += put(4, &location);
+	}
+	for (uint64_t n = 0; done < bytes; n++) {
+		struct bytes sample = {.n = 0}, values = {.n = 0}, label = {.n = 0};
+		put_stack(&sample, unique ? n % unique : n);
+		varint(&values, 1);
+		varint(&values, 10000000);
+		block(&sample, 2, values.data, values.n);
+		number(&label, 1, 5);
+		number(&label, 3, n);
+		block(&sample, 3, label.data, label.n);
+		done += put(2, &sample);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t bytes = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000000 : 0;
+	if (!bytes)
+		return 2;
+	if (!strcmp(argv[1], "chrome"))
+		make_chrome(bytes);
+	else
+		make_pprof(bytes, argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
+	return 0;
+}

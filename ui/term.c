@@ -31,6 +31,7 @@
 #define PAIRS_MAX       200
 #define CRASH_STACK     (64 * 1024)
 #define RESTORE_SIZE    256
+#define END_WAIT_S      5   /* for the terminal to take what is still to be written */
 #define SUSPEND_WAIT_MS 200 /* for the sampler to let go of the target */
 #define DEAF_READS      64  /* reads in a row that bring nothing though input was promised */
 
@@ -56,7 +57,7 @@ static struct {
 	uint64_t press_ns;
 	int press_x, press_y;
 	int deaf;
-	struct sigaction old_wake[WAKES], old_crash[CRASHES];
+	struct sigaction old_wake[WAKES], old_crash[CRASHES], old_alarm;
 	stack_t old_stack;
 } term = {.in = -1, .out = -1, .pipe = {-1, -1}};
 
@@ -91,11 +92,27 @@ static void on_wake(int sig)
 	case SIGWINCH: resize_wanted = 1; break;
 	case SIGTSTP: stop_wanted = 1; break;
 	case SIGCONT: cont_seen = 1; break;
-	default: end_wanted = 1;
+	default: end_wanted = 1; alarm(END_WAIT_S);
 	}
 	if (write(restore.wake, "", 1) < 0) { /* full: it wakes anyway */
 	}
 	errno = saved;
+}
+
+/* Asked to end, and the terminal takes no more output (a dead line, say): end without it. */
+static void on_stuck(int sig)
+{
+	int flags = fcntl(restore.fd, F_GETFL);
+
+	(void)sig;
+	tcflush(restore.fd, TCOFLUSH);
+	if (atomic_exchange(&restore.armed, false) && flags >= 0 &&
+	    fcntl(restore.fd, F_SETFL, flags | O_NONBLOCK) == 0) {
+		write_all(restore.fd, restore.text, restore.len);
+		fcntl(restore.fd, F_SETFL, flags);
+	}
+	tcsetattr(restore.fd, TCSANOW, &restore.modes);
+	_exit(1);
 }
 
 /*
@@ -156,6 +173,8 @@ static void signals_install(void)
 	sa.sa_handler = on_wake;
 	for (size_t i = 0; i < WAKES; i++)
 		sigaction(wake_signals[i], &sa, &term.old_wake[i]);
+	sa.sa_handler = on_stuck;
+	sigaction(SIGALRM, &sa, &term.old_alarm);
 	sigaltstack(&stack, &term.old_stack);
 	sa.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
 	sigemptyset(&sa.sa_mask);
@@ -166,6 +185,8 @@ static void signals_install(void)
 
 static void signals_remove(void)
 {
+	alarm(0);
+	sigaction(SIGALRM, &term.old_alarm, NULL);
 	for (size_t i = 0; i < WAKES; i++)
 		sigaction(wake_signals[i], &term.old_wake[i], NULL);
 	for (size_t i = 0; i < CRASHES; i++)

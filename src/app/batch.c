@@ -104,9 +104,18 @@ static void watch(struct watch *w)
 	pass_notices(w);
 }
 
+struct printing {
+	FILE *out;
+	int failed; /* errno of the first write that did */
+};
+
+/* After a failure no more: where nobody reads, each write would wait for a signal anew. */
 static void print_out(void *ctx, const void *data, size_t len)
 {
-	fwrite(data, 1, len, ctx);
+	struct printing *p = ctx;
+
+	if (!p->failed && fwrite(data, 1, len, p->out) != len)
+		p->failed = errno ? errno : EIO;
 }
 
 static int print_report(struct session *s, const struct snapshot *snapshot)
@@ -117,7 +126,8 @@ static int print_report(struct session *s, const struct snapshot *snapshot)
 	/* --format without -o: the report itself is in that format. */
 	if (!s->options->output && s->options->format != FORMAT_AUTO)
 		format = (enum snapshot_format)s->options->format;
-	struct export_out out = {.add = print_out, .ctx = stdout};
+	struct printing printing = {.out = stdout};
+	struct export_out out = {.add = print_out, .ctx = &printing};
 	bool analysis = session_analysis(s) != VIEW_FUNCTIONS;
 	int rc = 0;
 	if (analysis && (format == FORMAT_TEXT || format == FORMAT_CSV))
@@ -130,10 +140,12 @@ static int print_report(struct session *s, const struct snapshot *snapshot)
 		complain("%s", err.msg);
 		return 1;
 	}
-	if (fflush(stdout) || ferror(stdout)) {
-		if (errno == EPIPE) /* whoever reads has seen enough */
-			return 0;
-		complain("cannot write the report: %s", strerror(errno));
+	if (!printing.failed && fflush(stdout))
+		printing.failed = errno;
+	if (printing.failed == EPIPE) /* whoever reads has seen enough */
+		return 0;
+	if (printing.failed) {
+		complain("cannot write the report: %s", strerror(printing.failed));
 		return 1;
 	}
 	return 0;

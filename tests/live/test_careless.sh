@@ -110,6 +110,46 @@ mkfifo "$dir/config/altpttop/config"
 check "a config file that is a pipe does not hang" eval '
 	run env XDG_CONFIG_HOME="$dir/config" "$ALTPTTOP" --version; [ "$status" = 0 ]'
 
+# A terminal that takes no more output.
+stuck() { # SIGNAL: `script` reads the terminal until the pipe behind it is full
+	rm -f "$dir/pid"
+	(TERM=xterm script -qefc "stty rows 100 cols 250; echo \$\$ >$dir/pid; exec $ALTPTTOP \
+		-p $target -d 0.1" /dev/null </dev/null | sleep 60) &
+	started+=($!)
+	await 5 test -s "$dir/pid" || return 1
+	local watcher
+	watcher=$(cat "$dir/pid")
+	started+=("$watcher")
+	await 30 grep -q wait_woken "/proc/$watcher/wchan" || return 1
+	sleep 0.5
+	kill "-$1" "$watcher"
+	await 9 eval "! kill -0 $watcher 2>/dev/null || grep -q 'State:.Z' /proc/$watcher/status"
+}
+if command -v script >/dev/null && [ -r /proc/self/wchan ]; then
+	check "a terminal that is not read any more does not keep it from ending" stuck TERM
+else
+	skip "a terminal that is not read any more" "there is no script(1)"
+fi
+
+unread() { # a report into a pipe that nobody reads ends at the first SIGTERM
+	mkfifo "$dir/unread"
+	sleep 30 <>"$dir/unread" &
+	started+=($!)
+	exec 5<>"$dir/unread"
+	seq 100000 | timeout 1 cat >&5 # full
+	"$ALTPTTOP" --batch --duration 0.3 -p "$target" >&5 2>"$dir/err" &
+	local watcher=$!
+	started+=("$watcher")
+	exec 5>&-
+	await 20 grep -q pipe_write "/proc/$watcher/wchan" || return 1
+	kill -TERM "$watcher"
+	await 3 eval "! kill -0 $watcher 2>/dev/null" || return 1
+	wait "$watcher"
+	status=$?
+	one_line 1 'cannot write the report'
+}
+check "a report that nobody reads does not keep it from ending" unread
+
 # Descriptors.
 check "standard descriptors that are closed do not become files of ours" eval '
 	"$ALTPTTOP" --batch --duration 0.3 -p $target -o "$dir/closed.folded" <&- >&- 2>&-

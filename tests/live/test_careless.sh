@@ -137,7 +137,7 @@ unread() { # a report into a pipe that nobody reads ends at the first SIGTERM
 	started+=($!)
 	exec 5<>"$dir/unread"
 	seq 100000 | timeout 1 cat >&5 # full
-	"$ALTPTTOP" --batch --duration 0.3 -p "$target" >&5 2>"$dir/err" &
+	"$ALTPTTOP" --batch --duration 1 --demo --format chrome >&5 2>"$dir/err" &
 	local watcher=$!
 	started+=("$watcher")
 	exec 5>&-

@@ -280,10 +280,25 @@ OPTION_SETTER(set_file)
 	return 0;
 }
 
+/* Groups do not nest, and each ends. */
+static bool groups_match(const char *events)
+{
+	bool inside = false;
+
+	for (const char *p = events; (p = strpbrk(p, "{}")); p++) {
+		if (inside == (*p == '{'))
+			return false;
+		inside = !inside;
+	}
+	return !inside;
+}
+
 OPTION_SETTER(set_events)
 {
 	if (!*value)
 		return refuse(d, "", "must not be empty", err);
+	if (!groups_match(value))
+		return refuse(d, value, "a { without its }, or a } without its {", err);
 	if (o->source.nevents == EVENT_LIST_MAX)
 		return refuse(d, value, "too many events", err);
 	const char **grown = realloc((void *)o->source.events,

@@ -37,6 +37,9 @@ long=$(printf '%05000d' 0)x
 check "of an argument of 5,000 characters the line still says what is wrong" \
 	refused 'must be a number of seconds' -p "$target" --duration "$long"
 
+for list in '{cpu-clock' 'cpu-clock}' '{cpu-clock,{page-faults}}' '}cpu-clock{'; do
+	check "-e $list is refused" refused 'without its' -p "$target" -e "$list"
+done
 check "an analysis of something that runs is refused" refused 'recording' -p "$target" --leaf
 check "so is a trace to be written of it" refused 'recording' -p "$target" --chrometracing "$dir/t"
 check "a directory for --symfs that is not there" refused 'symfs.*No such' -p "$target" \

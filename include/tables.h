@@ -67,6 +67,14 @@ struct frame {
 frame_id tables_frame(struct tables *t, const struct frame *f); /* interned by every field */
 const struct frame *tables_frame_get(const struct tables *t, frame_id id);
 uint32_t tables_frame_count(const struct tables *t);
+/*
+ * Generated code was replaced by other code at the same address: from now on samples there are of
+ * frame @newer. tables_superseded counts how often that happened; whoever keeps frames by address
+ * looks again when it grew, and asks tables_frame_newest.
+ */
+void tables_frame_supersede(struct tables *t, frame_id frame, frame_id newer);
+frame_id tables_frame_newest(const struct tables *t, frame_id frame);
+uint32_t tables_superseded(const struct tables *t);
 
 struct func {
 	module_id module;

@@ -32,6 +32,7 @@
 struct frame_entry {
 	struct frame frame;
 	_Atomic(const struct loc *) loc;
+	_Atomic frame_id newer; /* 0 none */
 };
 
 struct indexed {
@@ -46,6 +47,7 @@ struct tables {
 	struct arena locs;
 	struct strtab strings;
 	_Atomic uint64_t refused, generation;
+	_Atomic uint32_t superseded;
 };
 
 static void indexed_init(struct indexed *x, size_t item_bytes, uint32_t cap)
@@ -294,6 +296,30 @@ const struct frame *tables_frame_get(const struct tables *t, frame_id id)
 	static const struct frame none;
 	const struct frame_entry *e = frame_entry(t, id);
 	return e ? &e->frame : &none;
+}
+
+void tables_frame_supersede(struct tables *t, frame_id frame, frame_id newer)
+{
+	struct frame_entry *e = frame_entry(t, frame);
+	if (!e || newer <= frame) /* ids only grow, so that no circle can be made */
+		return;
+	atomic_store_explicit(&e->newer, newer, memory_order_release);
+	atomic_fetch_add_explicit(&t->superseded, 1, memory_order_release);
+}
+
+frame_id tables_frame_newest(const struct tables *t, frame_id frame)
+{
+	const struct frame_entry *e;
+	frame_id newer;
+	while ((e = frame_entry(t, frame)) &&
+	       (newer = atomic_load_explicit(&e->newer, memory_order_acquire)))
+		frame = newer;
+	return frame;
+}
+
+uint32_t tables_superseded(const struct tables *t)
+{
+	return atomic_load_explicit(&t->superseded, memory_order_acquire);
 }
 
 uint32_t tables_frame_count(const struct tables *t)

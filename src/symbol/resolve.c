@@ -14,6 +14,7 @@
 #define CACHE_BYTES     ((size_t)512 << 20)
 #define JIT_LOOK_NS     250000000ull /* between two looks at a growing map */
 #define JIT_UNNAMED_MAX 65536u
+#define JIT_NAMED_MAX   16384u
 
 int resolve_init(struct resolve *r, struct tables *tables, const struct resolver_config *config)
 {
@@ -44,6 +45,7 @@ void resolve_fini(struct resolve *r)
 	for (size_t i = 0; i < r->jits.len; i++) {
 		jitmap_free(r->jits.data[i].map);
 		vec_fini(&r->jits.data[i].unnamed);
+		vec_fini(&r->jits.data[i].named);
 	}
 	vec_fini(&r->jits);
 	for (size_t i = 0; i < r->status.len; i++)
@@ -282,6 +284,13 @@ static bool jit_publish(struct resolve *r, struct jit_module *j, frame_id frame,
 	func.start = s.start;
 	func.size = s.end - s.start;
 	line.func = naming_func(&r->naming, &func, s.name);
+	if (line.func && strcmp(tables_text(r->tables, tables_func_get(r->tables, line.func)->raw),
+				s.name) != 0) {
+		/* Other code began there before: a function is known by its start, this one by its
+		 * name. */
+		func = (struct func){.module = f->module};
+		line.func = naming_func(&r->naming, &func, s.name);
+	}
 	line.file = s.file[0] ? tables_str(r->tables, s.file) : 0;
 	line.line = s.line;
 	if (line.func)
@@ -307,13 +316,51 @@ static void publish_generated(struct resolve *r, struct jit_module *j, frame_id 
 	resolve_status(r, f->module, SYMBOLS_NONE, advice);
 }
 
+/* Frames whose code is no longer what it was: later samples there are of another frame. */
+static void jit_supersede(struct resolve *r, struct jit_module *j)
+{
+	for (size_t n = 0; n < j->named.len; n++) {
+		frame_id old = j->named.data[n], newer;
+		struct frame f = *tables_frame_get(r->tables, old);
+		const struct loc *loc = tables_loc(r->tables, old);
+		const struct func *func = loc ? tables_func_get(r->tables,
+								loc->lines[loc->n - 1].func)
+					      : NULL;
+		struct jit_symbol s;
+
+		if (!func || !jitmap_find(j->map, look_up_addr(&f), &s) ||
+		    !strcmp(tables_text(r->tables, func->raw), s.name))
+			continue;
+		f.line++; /* of no other use in frames that are not named by a recording */
+		newer = tables_frame(r->tables, &f);
+		if (!newer || !jit_publish(r, j, newer, &f))
+			continue;
+		tables_frame_supersede(r->tables, old, newer);
+		j->named.data[n] = newer;
+	}
+}
+
+static bool jit_named(struct resolve *r, struct jit_module *j, frame_id frame,
+		      const struct frame *f)
+{
+	if (!jit_publish(r, j, frame, f))
+		return false;
+	if (r->config.live && j->named.len < JIT_NAMED_MAX)
+		(void)vec_push(&j->named, frame);
+	return true;
+}
+
 static bool name_jit(struct resolve *r, frame_id frame, const struct frame *f)
 {
 	struct jit_module *j = resolve_jit(r, f->module);
 
-	if (j && (jit_publish(r, j, frame, f) ||
-		  (jit_look(j, JIT_LOOK_NS) && jit_publish(r, j, frame, f))))
+	if (j && jit_named(r, j, frame, f))
 		return false;
+	if (j && jit_look(j, JIT_LOOK_NS)) {
+		jit_supersede(r, j);
+		if (jit_named(r, j, frame, f))
+			return false;
+	}
 	publish_generated(r, j, frame, f);
 	if (j && j->unnamed.len < JIT_UNNAMED_MAX)
 		(void)vec_push(&j->unnamed, frame);
@@ -324,12 +371,13 @@ static void jit_again(struct resolve *r, struct jit_module *j)
 {
 	size_t left = 0;
 
-	if (!j->unnamed.len || !jit_look(j, JIT_LOOK_NS))
+	if ((!j->unnamed.len && !j->named.len) || !jit_look(j, JIT_LOOK_NS))
 		return;
+	jit_supersede(r, j);
 	for (size_t n = 0; n < j->unnamed.len; n++) {
 		frame_id frame = j->unnamed.data[n];
 
-		if (!jit_publish(r, j, frame, tables_frame_get(r->tables, frame)))
+		if (!jit_named(r, j, frame, tables_frame_get(r->tables, frame)))
 			j->unnamed.data[left++] = frame;
 	}
 	j->unnamed.len = left;

@@ -33,6 +33,9 @@ struct jit_module {
 	struct {
 		VEC(frame_id)
 	} unnamed;
+	struct {
+		VEC(frame_id)
+	} named; /* newest at each address: code may be replaced there */
 	bool advised;
 	uint64_t looked_ns;
 };

@@ -163,7 +163,10 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 		else if (o->kind == MODULE_JIT && !back)
 			row = jit_row(u, space, pc);
 		struct frame f = {.module = o->module, .addr = vaddr + back, .flags = flags};
-		known = cache_put(&u->by_addr, key, o->module, tables_frame(u->tables, &f), &row);
+		frame_id frame = tables_frame(u->tables, &f);
+		if (o->kind == MODULE_JIT)
+			frame = tables_frame_newest(u->tables, frame);
+		known = cache_put(&u->by_addr, key, o->module, frame, &row);
 	}
 	return cache_put(&u->by_pc, pc << 2 | how, space_generation(space), known->frame,
 			 &known->row);

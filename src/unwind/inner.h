@@ -59,6 +59,7 @@ struct unwinder {
 	uint32_t *points;      /* FRAMES_MAX, for handing over */
 	struct stitched_memo stitched[STITCHED_MEMOS];
 	uint32_t learn_left;
+	uint32_t superseded;      /* tables_superseded when the caches were filled */
 	uint32_t stitched_frames; /* of the current stack */
 	struct unwind_stats stats;
 };

@@ -208,6 +208,11 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 	uint32_t limit = max - 1 < u->config.max_frames ? max - 1 : u->config.max_frames;
 	u->stats.stacks++;
 	u->stitched_frames = 0;
+	if (tables_superseded(u->tables) != u->superseded) {
+		u->superseded = tables_superseded(u->tables);
+		cache_clear(&u->by_pc);
+		cache_clear(&u->by_addr);
+	}
 	if (s->nframes) {
 		result.nframes = s->nframes < limit ? s->nframes : limit;
 		for (uint32_t k = 0; k < result.nframes; k++)

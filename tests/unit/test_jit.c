@@ -295,6 +295,18 @@ static void test_process(void **state)
 		func = tables_func_get(t, tables_loc(t, later)->lines[0].func);
 	}
 	assert_string_equal(tables_text(t, func->name), "two");
+
+	/* Other code where "one" was: samples from now on are of another frame, the old stays. */
+	assert_int_equal(tables_frame_newest(t, frame), frame);
+	write_file(map, "7000000000 10 uno\n", 18, O_APPEND);
+	for (int i = 0; i < 6000 && tables_frame_newest(t, frame) == frame; i++)
+		usleep(10000);
+	assert_int_equal(tables_superseded(t), 1);
+	func = tables_func_get(t, tables_loc(t, frame)->lines[0].func);
+	assert_string_equal(tables_text(t, func->name), "one");
+	func = tables_func_get(t, tables_loc(t, tables_frame_newest(t, frame))->lines[0].func);
+	assert_string_equal(tables_text(t, func->name), "uno");
+	assert_int_equal(tables_frame_newest(t, later), later);
 	resolver_stop(r);
 	assert_true(resolver_join(r, 60000));
 

@@ -35,7 +35,7 @@ struct extsort {
 	size_t nheap;
 	size_t at; /* memory-only reading */
 	int error; /* of reading back */
-	uint8_t current[64];
+	_Alignas(8) uint8_t current[64];
 };
 
 struct extsort *extsort_new(size_t size, size_t cap_bytes, extsort_compare compare)

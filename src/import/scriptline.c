@@ -256,6 +256,7 @@ static bool bare_header(const char *line, const char *end, struct script_header 
 		return false;
 	h->event = last_word(all.s, all.s + all.n - 1);
 	h->comm = trim(all.s, h->event.s);
+	h->rest = (struct text){end, 0};
 	return h->comm.n && h->event.n && !digit(h->event.s[0]);
 }
 

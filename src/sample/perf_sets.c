@@ -83,7 +83,34 @@ static int add_event(struct perf_source *ps, const char *name, uint32_t leader, 
 	return 0;
 }
 
-/* "a,{b,c},cpu/d=1,e=2/": names between commas, braces around groups. */
+/* Behind a group's brace at *@at, ":uk": modifiers of each of its events, from @first on. */
+static int modify_group(struct perf_source *ps, uint32_t first, const char **at, struct err *err)
+{
+	const char *m = *at + 1;
+	char text[16];
+	size_t n;
+
+	if (*m != ':')
+		return 0;
+	n = strcspn(++m, ",{}");
+	snprintf(text, sizeof text, "%.*s", (int)n, m);
+	for (uint32_t i = first; i < ps->nevents; i++) {
+		char *name = ps->events[i].name;
+		size_t len = strlen(name);
+
+		if (!n || n >= sizeof text || event_spec_modify(&ps->events[i], text))
+			return err_set(
+				err, EINVAL,
+				"{\xe2\x80\xa6}:%.*s: modifiers are u k h G H, up to three p, or P",
+				n < 40 ? (int)n : 40, m);
+		if (!strchr(name, ':'))
+			snprintf(name + len, sizeof ps->events[i].name - len, ":%s", text);
+	}
+	*at = m + n - 1;
+	return 0;
+}
+
+/* "a,{b,c}:u,cpu/d=1,e=2/": names between commas, braces around groups. */
 static int add_list(struct perf_source *ps, const char *list, struct err *err)
 {
 	uint32_t leader = UINT32_MAX;
@@ -112,8 +139,12 @@ static int add_list(struct perf_source *ps, const char *list, struct err *err)
 		if (rc)
 			return rc;
 		len = 0;
-		if (*s == '}')
+		if (*s == '}' && leader != UINT32_MAX) {
+			rc = modify_group(ps, leader, &s, err);
+			if (rc)
+				return rc;
 			leader = UINT32_MAX;
+		}
 		if (!*s)
 			break;
 	}
@@ -283,9 +314,10 @@ static int one_too_many(const struct plan *plan, uint32_t n, struct err *err)
 }
 
 /*
- * Can these events be opened as they would be? Tried on this program itself (or a CPU), so that
- * what cannot be had takes nothing away from what is sampled now. Enabled, as they will be: behind
- * a disabled leader the kernel takes more members than there are counters, and never runs them.
+ * Can these events be opened as they would be? Tried on this program itself (or a CPU), so
+ * that what cannot be had takes nothing away from what is sampled now. Enabled, as they
+ * will be: behind a disabled leader the kernel takes more members than there are counters,
+ * and never runs them.
  */
 int perf_setup_try(struct perf_source *ps, struct err *err)
 {

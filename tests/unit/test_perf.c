@@ -382,6 +382,26 @@ static void test_list(void **state)
 	assert_int_equal(o->events, 2);
 }
 
+/* What stands behind a group's brace holds for each of its events, and for no other. */
+static void test_group_modifiers(void **state)
+{
+	const struct outcome *o;
+
+	(void)state;
+	need_perf();
+	o = run(&(struct setting){.work = work_faults, .events = "{cpu-clock,page-faults}:u"});
+	assert_clean(o);
+	assert_int_equal(o->events, 2);
+	assert_int_equal(o->kernel, 0);
+	assert_true(o->samples > 100);
+	o = run(&(struct setting){.work = work_faults, .events = "cpu-clock,{page-faults}:u"});
+	assert_clean(o);
+	assert_true(o->kernel > 0);
+	o = run(&(struct setting){.work = work_faults, .events = "{cpu-clock}:zu"});
+	assert_true(o->open != 0 || o->probe != 0);
+	assert_non_null(strstr(o->sentence, "modifiers are"));
+}
+
 static void test_spawner(void **state)
 {
 	const struct outcome *o;
@@ -639,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_sampled_member),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_group_modifiers),
 		cmocka_unit_test(test_spawner),
 		cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_crowd),

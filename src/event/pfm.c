@@ -15,7 +15,8 @@
 
 #include "event/spec.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Recursive: who is told of an event may try it. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 /* Under the lock. */
 static bool pfm_ready(void)

@@ -100,6 +100,12 @@ static bool on_progress(void *ctx, uint64_t done, uint64_t all)
 	return true;
 }
 
+static void on_origin(void *ctx, const struct raw_origin *o)
+{
+	(void)ctx;
+	(void)o;
+}
+
 static void on_say(void *ctx, const char *sentence)
 {
 	(void)ctx;
@@ -123,6 +129,7 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 		.count = on_count,
 		.progress = on_progress,
 		.say = on_say,
+		.origin = on_origin,
 	};
 	struct source_config config = {0};
 	struct source_status status = {0};

@@ -30,9 +30,11 @@ uint64_t clock_real_ns(void)
 	return fake ? fake : read_ns(CLOCK_REALTIME);
 }
 
-uint64_t clock_boot_ns(void)
+uint64_t clock_asleep_ns(void)
 {
-	return read_ns(CLOCK_BOOTTIME);
+	/* In this order: the other way round the difference is below 0 where nothing ever slept. */
+	uint64_t mono = read_ns(CLOCK_MONOTONIC), boot = read_ns(CLOCK_BOOTTIME);
+	return boot > mono ? boot - mono : 0;
 }
 
 uint64_t clock_thread_cpu_ns(void)

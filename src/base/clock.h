@@ -6,7 +6,7 @@
 
 uint64_t clock_mono_ns(void);       /* CLOCK_MONOTONIC, or the fake time */
 uint64_t clock_real_ns(void);       /* CLOCK_REALTIME, or the fake time */
-uint64_t clock_boot_ns(void);       /* CLOCK_BOOTTIME: time in suspension included */
+uint64_t clock_asleep_ns(void);     /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: time in suspension */
 uint64_t clock_thread_cpu_ns(void); /* CPU time of the calling thread */
 uint64_t clock_process_cpu_ns(void);
 

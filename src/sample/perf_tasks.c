@@ -184,8 +184,7 @@ void perf_take_exit(struct perf_source *ps, const struct record_side *r, uint64_
  */
 static uint64_t started_ns(const struct proc_task *t)
 {
-	uint64_t asleep_ns = clock_boot_ns() - clock_mono_ns();
-	uint64_t start_ns = t->start_ticks * proc_tick_ns();
+	uint64_t asleep_ns = clock_asleep_ns(), start_ns = t->start_ticks * proc_tick_ns();
 
 	return start_ns > asleep_ns ? start_ns - asleep_ns : 0;
 }

@@ -34,11 +34,24 @@ static void test_fake(void **state)
 	assert_true(clock_real_ns() != 7000);
 }
 
+/* Two clocks cannot be read at once: the difference must not fall below 0. */
+static void test_asleep(void **state)
+{
+	(void)state;
+	uint64_t most = 0;
+	for (int i = 0; i < 1000; i++) {
+		uint64_t asleep = clock_asleep_ns();
+		most = asleep > most ? asleep : most;
+	}
+	assert_true(most < UINT64_MAX / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_advances),
 		cmocka_unit_test(test_fake),
+		cmocka_unit_test(test_asleep),
 	};
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
 }

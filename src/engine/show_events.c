@@ -12,6 +12,8 @@
 #include "engine/build.h"
 #include "engine/spans.h"
 
+#define RATE_LEAST_S 0.001 /* over less time nothing is told per second */
+
 static const struct snapshot_column columns[] = {
 	{"PER S", "", 0},   {"COUNT", "", 0},
 	{"SAMPLES", "", 0}, {"RUNNING", "%", 1}, /* of the time, on the hardware */
@@ -67,16 +69,27 @@ static void fill_counted(const struct build *b, double *cells, const struct coun
 		cells[CELL_RATE] = c->per_second[c->nspark - 1];
 }
 
-static void fill_sampled(const struct build *b, double *cells, const struct event_sums *s,
-			 bool sampled)
+/* Seconds of the window over which @set was collected: others have their own part of it. */
+static double collected_s(const struct build *b, uint16_t set)
 {
-	double covered = (double)b->window.covered_ns / 1e9;
-	uint64_t count = s->value ? s->value : sampled ? s->weight : 0;
+	const struct window *w = &b->window;
+	uint64_t covered = set_covered_ns(b->e, set, w->from_ns, w->until_ns);
+
+	if (b->e->spans.n < 2 || covered > w->covered_ns)
+		covered = w->covered_ns;
+	return (double)covered / 1e9;
+}
+
+static void fill_sampled(const struct build *b, double *cells, const struct event_sums *s,
+			 const struct event_desc *d)
+{
+	double covered = collected_s(b, d->set);
+	uint64_t count = s->value ? s->value : d->sampled ? s->weight : 0;
 
 	if (s->samples || s->value) {
 		cells[CELL_COUNT] = (double)count;
 		cells[CELL_OVER] = covered;
-		if (covered > 0)
+		if (covered > RATE_LEAST_S)
 			cells[CELL_RATE] = (double)count / covered;
 	}
 	if (s->readings)
@@ -133,7 +146,7 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 	if (c->seen)
 		fill_counted(b, cells, c, d->set);
 	else
-		fill_sampled(b, cells, s, d->sampled);
+		fill_sampled(b, cells, s, d);
 	if (d->sampled)
 		cells[CELL_SAMPLES] = (double)s->samples;
 	row->key = (struct row_key){.kind = ROW_EVENT, .a = index, .b = d->set};
@@ -160,7 +173,7 @@ static void emit_metric(struct build *b, uint32_t i)
 	cells[CELL_RATE] = metrics_value(&b->metrics, i, b->e->flat.all_values);
 	if (!isnan(cells[CELL_RATE])) {
 		cells[CELL_RUNNING_SHARE] = 100 * (double)b->metrics.running[i];
-		cells[CELL_OVER] = (double)b->window.covered_ns / 1e9;
+		cells[CELL_OVER] = collected_s(b, set_in_view(b->e, b->q->set));
 	}
 	row->key = (struct row_key){.kind = ROW_METRIC, .a = i + 1};
 	row->name = row->full = m->name;

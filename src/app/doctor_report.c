@@ -128,7 +128,7 @@ static void check_toll(const struct doctor_facts *f, void *ctx, struct doctor_ro
 	(void)ctx;
 	perf_allowed_read(&allowed);
 	setup.kernel_allowed = allowed.kernel;
-	if (!allowed.self || toll_measure(&setup, NULL, 0, &toll) || !toll.sample_ns)
+	if (!allowed.self || toll_measure(&setup, NULL, 0, NULL, &toll) || !toll.sample_ns)
 		return;
 	ret->good = true;
 	snprintf(ret->answer, sizeof ret->answer, "%.1f us a sample", toll.sample_ns / 1e3);

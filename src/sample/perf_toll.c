@@ -16,7 +16,7 @@
 
 struct perf_toll {
 	pthread_t thread;
-	_Atomic bool done;
+	atomic_bool done, stop;
 	struct plan_setup setup;
 	struct event_spec specs[PLAN_MAX / 2];
 	uint32_t n;
@@ -28,7 +28,7 @@ static void *measure(void *arg)
 	struct perf_toll *t = arg;
 	struct toll toll;
 
-	if (!toll_measure(&t->setup, t->specs, t->n, &toll)) {
+	if (!toll_measure(&t->setup, t->specs, t->n, &t->stop, &toll)) {
 		atomic_store_explicit(&t->status->read_cost_ns, toll.read_ns, memory_order_relaxed);
 		atomic_store_explicit(&t->status->sample_cost_ns, toll.sample_ns,
 				      memory_order_relaxed);
@@ -41,6 +41,7 @@ void perf_toll_end(struct perf_source *ps)
 {
 	if (!ps->toll)
 		return;
+	atomic_store(&ps->toll->stop, true); /* whoever leaves does not wait for a figure */
 	pthread_join(ps->toll->thread, NULL);
 	free(ps->toll);
 	ps->toll = NULL;

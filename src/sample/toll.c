@@ -129,8 +129,13 @@ static int make_plans(const struct plan_setup *from, const struct event_spec *sp
 	return rc;
 }
 
+static bool stopped(const atomic_bool *stop)
+{
+	return stop && atomic_load_explicit(stop, memory_order_relaxed);
+}
+
 int toll_measure(const struct plan_setup *setup, const struct event_spec *specs, uint32_t n,
-		 struct toll *ret)
+		 const atomic_bool *stop, struct toll *ret)
 {
 	double sample[ROUNDS] = {0}, reading[ROUNDS] = {0};
 	struct plan *plans = calloc(WAYS, sizeof *plans);
@@ -138,13 +143,18 @@ int toll_measure(const struct plan_setup *setup, const struct event_spec *specs,
 	int rc = plans ? make_plans(setup, specs, n, plans) : -ENOMEM;
 
 	for (int i = 0; !rc && i < ROUNDS; i++) {
-		double bare = (double)work(turns, NULL), with = 0, read = 0;
+		double bare, with = 0, read = 0;
 
+		if (stopped(stop)) {
+			rc = -ECANCELED;
+			break;
+		}
+		bare = (double)work(turns, NULL);
 		rc = one_round(&plans[SAMPLED], turns, &with);
 		if (rc)
 			break;
 		sample[i] = (with - bare) / (with / (double)PERIOD_NS);
-		if (plans[READ].n && !one_round(&plans[READ], turns, &read))
+		if (plans[READ].n && !stopped(stop) && !one_round(&plans[READ], turns, &read))
 			reading[i] = (read - bare) / (read / (double)PERIOD_NS) - sample[i];
 	}
 	free(plans);

@@ -8,6 +8,8 @@
 #ifndef ALTPTTOP_TOLL_H
 #define ALTPTTOP_TOLL_H
 
+#include <stdatomic.h>
+
 #include "sample/plan.h"
 
 #define TOLL_MS 75
@@ -17,8 +19,11 @@ struct toll {
 	uint32_t read_ns;   /* what reading @n events along adds; likewise */
 };
 
-/* @setup, @specs: as for the target. 0 or -errno: not to be measured here. */
+/*
+ * @setup, @specs: as for the target. 0 or -errno: not to be measured here. -ECANCELED soon after
+ * @stop was set (NULL: never).
+ */
 int toll_measure(const struct plan_setup *setup, const struct event_spec *specs, uint32_t n,
-		 struct toll *ret);
+		 const atomic_bool *stop, struct toll *ret);
 
 #endif

@@ -2,6 +2,7 @@
  * the stack that is dumped; that of reading a group is told apart. */
 #include "sample/toll.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@ static void a_sample_costs_microseconds(void **state)
 	uint64_t before = clock_thread_cpu_ns();
 
 	(void)state;
-	assert_int_equal(toll_measure(&setup, NULL, 0, &toll), 0);
+	assert_int_equal(toll_measure(&setup, NULL, 0, NULL, &toll), 0);
 	print_message("a sample: %.1f us\n", toll.sample_ns / 1e3);
 	assert_in_range(toll.sample_ns, 500, 1000000);
 	assert_int_equal(toll.read_ns, 0); /* nothing was read along */
@@ -51,7 +52,7 @@ static void a_group_is_told_apart(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(event_spec_parse(names[i], &specs[i], NULL), 0);
-	assert_int_equal(toll_measure(&setup, specs, 4, &toll), 0);
+	assert_int_equal(toll_measure(&setup, specs, 4, NULL, &toll), 0);
 	print_message("a sample: %.1f us, reading three more: %.1f us\n", toll.sample_ns / 1e3,
 		      toll.read_ns / 1e3);
 	assert_in_range(toll.sample_ns, 500, 1000000);
@@ -66,9 +67,23 @@ static void what_cannot_be_read_is_left_out(void **state)
 	struct toll toll = {.read_ns = 7};
 
 	(void)state;
-	assert_int_equal(toll_measure(&setup, &none, 1, &toll), 0);
+	assert_int_equal(toll_measure(&setup, &none, 1, NULL, &toll), 0);
 	assert_in_range(toll.sample_ns, 500, 1000000);
 	assert_int_equal(toll.read_ns, 0);
+}
+
+/* Who quits while it runs waits for a round at most. */
+static void ends_when_asked_to(void **state)
+{
+	const struct plan_setup setup = setup_of(16384);
+	struct toll toll = {.sample_ns = 7};
+	atomic_bool stop = true;
+	uint64_t before = clock_thread_cpu_ns();
+
+	(void)state;
+	assert_int_equal(toll_measure(&setup, NULL, 0, &stop, &toll), -ECANCELED);
+	assert_int_equal(toll.sample_ns, 7);
+	assert_true(clock_thread_cpu_ns() - before < TOLL_MS * 1000000ULL / 4);
 }
 
 int main(void)
@@ -77,6 +92,7 @@ int main(void)
 		cmocka_unit_test(a_sample_costs_microseconds),
 		cmocka_unit_test(a_group_is_told_apart),
 		cmocka_unit_test(what_cannot_be_read_is_left_out),
+		cmocka_unit_test(ends_when_asked_to),
 	};
 	return cmocka_run_group_tests_name("toll", tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #define FRAMES_DEFAULT  1024
 #define KERNEL_FRAMES   256 /* beside max_frames of the user's */
 #define VALUES_MAX      255
+#define SUM_MOST        (1ull << 62) /* of an event over the whole profile */
 #define REREAD_FIRST_NS 20000000ull
 #define REREAD_LAST_NS  5000000000ull
 #define PAST_BYTES      ((size_t)32 << 20)
@@ -36,6 +37,7 @@ struct intake {
 	struct lives lives;
 	bool live;
 	uint64_t samples;
+	uint64_t sums[EVENT_MAX], hits; /* of all samples so far */
 	uint32_t max_frames;
 	frame_id *frames;
 	struct unwind_result result;
@@ -170,11 +172,34 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 	spsc_commit(in->ring);
 }
 
+static bool add_to(uint64_t *sum, uint64_t more)
+{
+	if (more > SUM_MOST - *sum)
+		return false;
+	*sum += more;
+	return true;
+}
+
+/* What a damaged recording claims would make the sums wrap, and shares of them nonsense. */
+static bool is_countable(struct intake *in, const struct raw_sample *s)
+{
+	for (uint32_t i = 0; i < s->nvalues; i++) {
+		const struct sample_value *v = &s->values[i];
+		if (v->event < EVENT_MAX && !add_to(&in->sums[v->event], v->count))
+			return false;
+	}
+	return add_to(&in->sums[s->event], s->weight) && add_to(&in->hits, s->hits);
+}
+
 static void take_sample(void *ctx, const struct raw_sample *s)
 {
 	struct intake *in = ctx;
 	if (!shared_event(in->shared, s->event)) {
 		shared_loss(in->shared, LOSS_UNKNOWN_ID, 1);
+		return;
+	}
+	if (!is_countable(in, s)) {
+		shared_loss(in->shared, LOSS_BAD_RECORD, 1);
 		return;
 	}
 	struct life *life = lives_thread(&in->lives, s->pid, s->tid, s->time_ns);

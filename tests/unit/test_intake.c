@@ -236,6 +236,42 @@ static void test_unknown_event(void **state)
 	down(&b);
 }
 
+/* Weights of a damaged recording: no sum may wrap. */
+static void test_sums_hold(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 16);
+	frame_id f = script_frame(b.t, "f", 1);
+	struct sample_value v = {.event = 0, .count = UINT64_MAX - 5};
+	struct raw_sample raw = {.pid = PID,
+				 .tid = PID,
+				 .weight = (uint64_t)-5,
+				 .hits = 1,
+				 .frames = &f,
+				 .nframes = 1};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw.weight = 1ull << 61;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw.hits = UINT64_MAX;
+	raw.weight = 1;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw.hits = 1;
+	raw.values = &v;
+	raw.nvalues = 1;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw.nvalues = 0;
+	raw.weight = (1ull << 61) + 1;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw.weight = 7;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	assert_int_equal(next(&b)->weight, 1ull << 61);
+	assert_int_equal(next(&b)->weight, 7);
+	assert_null(next(&b));
+	assert_int_equal(b.shared.loss[LOSS_BAD_RECORD], 4);
+	down(&b);
+}
+
 static void test_repeated(void **state)
 {
 	(void)state;
@@ -339,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_unmet_processes),
 		cmocka_unit_test(test_unknown_event),
+		cmocka_unit_test(test_sums_hold),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_values_travel),
 		cmocka_unit_test(test_say_and_progress),

@@ -227,6 +227,14 @@ static int check_output(const char *path, struct err *err)
 	return rc;
 }
 
+static int check_triggers_output(const struct session *s, struct err *err)
+{
+	char path[sizeof s->trigger_prefix + 32];
+
+	snprintf(path, sizeof path, "%s-1%.20s", s->trigger_prefix, s->trigger_suffix);
+	return check_output(path, err);
+}
+
 /* Below a directory that is not there no file is ever found, and nobody would know why. */
 static int check_symfs(const char *dir, struct err *err)
 {
@@ -260,6 +268,8 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	if (rc)
 		return rc;
 	if (o->output && (rc = check_output(o->output, err)))
+		return rc;
+	if (o->ntriggers && (rc = check_triggers_output(s, err)))
 		return rc;
 	rc = check_symfs(o->source.symfs, err);
 	if (rc)

@@ -33,7 +33,8 @@ struct session {
 	size_t nsets;
 	struct rule rules[TRIGGERS_MAX];
 	const char *also[TRIGGERS_MAX]; /* events that rules wait for */
-	char trigger_prefix[1024];
+	char trigger_prefix[1024]; /* of the files that triggers write: path, to which more comes */
+	const char *trigger_suffix;
 	char title[160], target_text[96], where[64];
 	struct export_options exports;
 };

@@ -73,6 +73,7 @@ int triggers_prepare(struct session *s, struct err *err)
 			s->also[o->source.nalso++] = s->rules[i].pattern;
 	}
 	o->source.also = s->also;
+	find_prefix(s, &s->trigger_suffix);
 	return 0;
 }
 
@@ -87,9 +88,9 @@ struct trigger_setup triggers_setup(struct session *s)
 		.files = o->trigger_files < UINT32_MAX ? (uint32_t)o->trigger_files : UINT32_MAX,
 		.format = (enum snapshot_format)o->format,
 		.prefix = s->trigger_prefix,
+		.suffix = s->trigger_suffix,
 	};
 
-	find_prefix(s, &t.suffix);
 	if (t.format == FORMAT_AUTO)
 		t.format = o->output ? options_format(FORMAT_AUTO, o->output) : FORMAT_PPROF;
 	return t;

@@ -20,6 +20,13 @@ check "too many rules" refused "8 at most" $(for i in 1 2 3 4 5 6 7 8 9; do echo
 check "a span that is none" refused "one or two numbers" --trigger 'cpu>5' --trigger-span 5,x
 check "no files" refused "above 0" --trigger 'cpu>5' --trigger-files 0
 
+# Not after hours, when the moment comes and is lost.
+nowhere() {
+	(cd /proc && ALTPTTOP=$here/$ALTPTTOP refused "cannot write altpttop-trigger" --trigger 'cpu>5')
+}
+here=$([[ $ALTPTTOP = /* ]] || echo "$PWD")
+check "a directory in which nothing can be written" nowhere
+
 start changer 300 2500
 await 5 test -s "$dir/truth"
 address=$(truth address)

@@ -209,6 +209,19 @@ static void name_set(struct perf_source *ps, const char *text)
 	snprintf(ps->set_name, sizeof ps->set_name, "%.*s", (int)sizeof ps->set_name - 1, text);
 }
 
+/* A list by all that was asked for: a part of it is another set. */
+static void name_first_set(struct perf_source *ps)
+{
+	const struct source_config *c = ps->config;
+
+	name_set(ps, c->event_set ? c->event_set : c->nevents ? c->events[0] : "cpu-clock");
+	for (uint32_t i = 1; !c->event_set && i < c->nevents; i++) {
+		size_t len = strlen(ps->set_name), room = sizeof ps->set_name - len;
+
+		snprintf(ps->set_name + len, room, ",%.*s", (int)room - 1, c->events[i]);
+	}
+}
+
 int perf_setup_events(struct perf_source *ps, struct err *err)
 {
 	const struct source_config *c = ps->config;
@@ -222,7 +235,7 @@ int perf_setup_events(struct perf_source *ps, struct err *err)
 		rc = add_list(ps, "cpu-clock", err);
 	if (rc)
 		return rc;
-	name_set(ps, c->event_set ? c->event_set : c->nevents ? c->events[0] : "cpu-clock");
+	name_first_set(ps);
 	rc = add_also(ps, err);
 	if (!rc)
 		use_set(ps, false);

@@ -216,13 +216,14 @@ static void watch(const struct setting *set, struct source *source)
 
 static void run_here(const struct setting *set)
 {
+	const char *lists[] = {set->events, set->more};
 	struct source_config config = {
 		.rate_hz = set->rate_hz ? set->rate_hz : 997,
 		.call_graph = set->call_graph,
 		.stack_bytes = set->stack_bytes,
 		.no_kernel = set->no_kernel,
-		.events = &set->events,
-		.nevents = set->events != NULL,
+		.events = lists,
+		.nevents = (set->events != NULL) + (set->more != NULL),
 	};
 	struct rlimit limit = {set->nofile, set->nofile};
 	struct target target = {.npids = 1};

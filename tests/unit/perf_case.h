@@ -38,6 +38,7 @@ struct outcome {
 
 struct setting {
 	const char *events; /* -e, NULL: the clock */
+	const char *more;   /* -e once more, NULL none */
 	void (*work)(void); /* the target */
 	uint32_t rate_hz, stack_bytes;
 	enum call_graph call_graph;

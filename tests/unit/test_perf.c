@@ -515,16 +515,28 @@ static void flip_stack(struct source *s, int step)
 	assert_int_equal(source_perf.command(s, &c), 0);
 }
 
-static void switch_events(struct source *s, int step)
+static void switch_to(struct source *s, const char *events)
 {
-	const struct source_command c = {.kind = SOURCE_SET_EVENTS,
-					 .events = strdup("{cpu-clock,page-faults}")};
+	const struct source_command c = {.kind = SOURCE_SET_EVENTS, .events = strdup(events)};
 
-	if (step != 3 || source_perf.command(s, &c))
+	if (source_perf.command(s, &c))
 		free(c.events);
 }
 
-/* Another list of events while it runs: the clock goes on without a gap under its new number. */
+static void switch_events(struct source *s, int step)
+{
+	if (step == 3)
+		switch_to(s, "{cpu-clock,page-faults}");
+}
+
+static void switch_to_clock(struct source *s, int step)
+{
+	if (step == 3)
+		switch_to(s, "cpu-clock");
+}
+
+/* Another list of events while it runs: the clock goes on without a gap under its new number. One
+ * of several events that were asked for is another list, too. */
 static void test_switch(void **state)
 {
 	const struct outcome *o;
@@ -535,6 +547,11 @@ static void test_switch(void **state)
 	assert_clean(o);
 	assert_int_equal(o->events, 3);
 	assert_sampled(o, 0.95);
+	o = run(&(struct setting){.work = work_busy,
+				  .events = "cpu-clock",
+				  .more = "page-faults",
+				  .meddle = switch_to_clock});
+	assert_int_equal(o->events, 3);
 }
 
 /*

@@ -51,7 +51,8 @@ struct job {
 	char span[320]; /* what is saved, in words */
 	enum snapshot_format format;
 	bool replace;
-	bool trigger; /* nobody is asked whether to replace */
+	uint32_t number; /* of a trigger's file: PATH-NUMBER SUFFIX; nobody is asked to replace */
+	const char *suffix; /* likewise; outlives the engine */
 };
 
 enum { THREAD_SOURCE, THREAD_ENGINE, THREAD_JOBS, THREADS };

@@ -6,10 +6,13 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/core.h"
+
+#define NUMBERS_TRIED 100
 
 bool jobs_save(struct engine *e, const struct job *job)
 {
@@ -22,15 +25,32 @@ bool jobs_save(struct engine *e, const struct job *job)
 	return false;
 }
 
+/* Of a trigger's moment the next number: another profiler may have had one in this second. */
+static int save_as(struct engine *e, const struct job *job, char *ret_path, size_t size,
+		   struct err *err)
+{
+	int rc = -ENOTSUP;
+	snprintf(ret_path, size, "%s", job->path);
+	for (uint32_t i = 0; i < NUMBERS_TRIED; i++) {
+		if (job->number)
+			snprintf(ret_path, size, "%.990s-%u%.20s", job->path, job->number + i,
+				 job->suffix);
+		if (e->setup.save)
+			rc = e->setup.save(job->snapshot, ret_path, job->format, job->replace, err);
+		if (rc != -EEXIST || !job->number)
+			break;
+	}
+	return rc;
+}
+
 static void save(struct engine *e, const struct job *job)
 {
 	struct err err = {0};
-	int rc = -ENOTSUP;
-	if (e->setup.save)
-		rc = e->setup.save(job->snapshot, job->path, job->format, job->replace, &err);
+	char path[sizeof job->path];
+	int rc = save_as(e, job, path, sizeof path, &err);
 	if (rc == 0)
-		engine_tell(e, NOTICE_SAVED, "%s: %s", job->path, job->span);
-	else if (rc == -EEXIST && !job->trigger)
+		engine_tell(e, NOTICE_SAVED, "%s: %s", path, job->span);
+	else if (rc == -EEXIST && !job->number)
 		engine_tell(e, NOTICE_EXISTS, "%s", job->path);
 	else
 		engine_tell(e, NOTICE_ERROR, "%s", err.msg[0] ? err.msg : "it could not be saved");

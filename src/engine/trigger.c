@@ -227,9 +227,11 @@ static void trip(struct engine *e, struct trigger *t, uint64_t since_ns, uint64_
 static void save(struct engine *e, struct trigger *t, uint64_t until_ns)
 {
 	const struct trigger_setup *s = &e->setup.triggers;
-	struct job job = {.kind = JOB_SAVE, .format = s->format, .trigger = true};
+	struct job job = {.kind = JOB_SAVE,
+			  .format = s->format,
+			  .number = ++e->triggers.numbered,
+			  .suffix = s->suffix};
 	char when[32], stamp[32], value[48];
-	static uint32_t serial;
 
 	if (until_ns <= t->from_ns)
 		until_ns = t->from_ns + 1;
@@ -239,8 +241,8 @@ static void save(struct engine *e, struct trigger *t, uint64_t until_ns)
 		t->from_ns = 0;
 		return;
 	}
-	snprintf(job.path, sizeof job.path, "%.900s-%s-%u%.20s", s->prefix,
-		 time_text(t->at_ns, true, stamp, sizeof stamp), ++serial, s->suffix);
+	snprintf(job.path, sizeof job.path, "%.900s-%s", s->prefix,
+		 time_text(t->at_ns, true, stamp, sizeof stamp));
 	snprintf(job.span, sizeof job.span, "%.1f s around %s, when the trigger %s held (%s)",
 		 (double)(job.snapshot->end_ns - job.snapshot->start_ns) / 1e9,
 		 time_text(t->at_ns, false, when, sizeof when), t->rule->text,

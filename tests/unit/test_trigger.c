@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <errno.h>
 
 #include "base/clock.h"
 #include "engine_bed.h"
@@ -38,12 +39,18 @@ static void sum_up(const struct snapshot *s, int at)
 	saved.hot[at] /= all;
 }
 
+static unsigned taken; /* names that are */
+
 static int keep(const struct snapshot *s, const char *path, enum snapshot_format format,
 		bool replace, struct err *err)
 {
 	(void)err;
 	assert_false(replace);
 	assert_int_equal(format, FORMAT_FOLDED);
+	if (taken) { /* another profiler's file is there */
+		taken--;
+		return -EEXIST;
+	}
 	if (saved.n < 4) {
 		snprintf(saved.path[saved.n], sizeof saved.path[0], "%s", path);
 		saved.start_ns[saved.n] = s->start_ns;
@@ -179,13 +186,16 @@ static void an_access_trips(void **state)
 	struct notice n;
 
 	(void)state;
+	taken = 2;
 	run(&bed, play_access, "mem:0x10:w", 5);
 	assert_true(bed_notice(&bed, NOTICE_INFO, &n));
 	assert_non_null(strstr(n.text, "mem:0x10:w holds since"));
 	assert_true(bed_notice(&bed, NOTICE_SAVED, &n));
 	assert_non_null(strstr(n.text, "2 accesses"));
+	assert_non_null(strstr(n.text, "-3.folded: "));
 	bed_down(&bed);
 	assert_int_equal(saved.n, 1);
+	assert_non_null(strstr(saved.path[0], "-3.folded"));
 	assert_near_ms(saved.start_ns[0], changed_ns[0] - 500 * MS, 200);
 	assert_near_ms(saved.end_ns[0], changed_ns[0] + 300 * MS, 200);
 }

@@ -230,8 +230,10 @@ static void emit_rest(struct build *b)
 			return;
 		}
 	}
+	if (rest < 0) /* counted one after another, or estimated: not less than nothing */
+		row->note = build_text(b, "the parts above add up to %.1f %%", 100 * (1 - rest));
 	row->total = fmax(rest, 0);
-	row->self_metric[0] = (struct metric_value){.v = 100 * rest, .running = 1};
+	row->self_metric[0] = (struct metric_value){.v = 100 * row->total, .running = 1};
 	cells_of(b, row);
 }
 

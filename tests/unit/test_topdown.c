@@ -285,6 +285,25 @@ static void test_rest(void **state)
 	no_empty = false;
 }
 
+/* Parts that exceed the whole leave nothing, not less. */
+static void test_no_rest(void **state)
+{
+	static const char text[] = "event cycles = cycles\nevent empty = empty\n"
+				   "slots 4 * cycles\nrest retiring\n"
+				   "metric FRONT% = 1500 * empty / (4 * cycles)\n"
+				   "part front-end bound\nmeaning m\n";
+
+	(void)state;
+	how = VALUE_OK;
+	up(text, false);
+	const struct answer *a = ask(0);
+	const struct row *rest = bed_row(a, "retiring");
+	assert_true(rest->self_metric[0].v == 0 && rest->total == 0);
+	assert_non_null(strstr(rest->note, "add up to 118"));
+	answer_unref(a);
+	bed_down(&bed);
+}
+
 /* Events that tell nothing of slots: what would, and why it cannot be had. */
 static void test_offer(void **state)
 {
@@ -332,9 +351,10 @@ static void test_other_spellings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),   cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_offer),   cmocka_unit_test(test_other_spellings),
+		cmocka_unit_test(test_parts),           cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_unknown),         cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_no_rest),         cmocka_unit_test(test_offer),
+		cmocka_unit_test(test_other_spellings),
 	};
 	return cmocka_run_group_tests_name("topdown", tests, NULL, NULL);
 }

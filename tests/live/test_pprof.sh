@@ -25,9 +25,23 @@ pprof_functions() { # OUT
 		sub(/ \((partial-)?inline\)$/, ""); print flat, cum, $0 }' | LC_ALL=C sort
 }
 
+# Our report leaves out the middle of very long names: theirs, whole, become what ours are cut to.
+cut_as_ours() {
+	LC_ALL=C awk '
+	{ counts = $1 " " $2; name = $0; sub(/^[^ ]+ [^ ]+ /, "", name); cut = index(name, "\342\200\246") }
+	NR == FNR && cut { at[++n] = counts; whole[n] = name; left[n] = substr(name, 1, cut - 1); right[n] = substr(name, cut + 3) }
+	NR == FNR { next }
+	{
+		for (i = 1; i <= n; i++)
+			if (at[i] == counts && length(name) > length(whole[i]) && index(name, left[i]) == 1 &&
+				substr(name, length(name) - length(right[i]) + 1) == right[i]) { name = whole[i]; break }
+		print counts, name
+	}' "$dir/ours" - | LC_ALL=C sort
+}
+
 agree() { # OUT
 	report_functions "$1" >"$dir/ours"
-	pprof_functions "$1" >"$dir/theirs"
+	pprof_functions "$1" | cut_as_ours >"$dir/theirs"
 	[ -s "$dir/ours" ] && diff "$dir/ours" "$dir/theirs"
 }
 

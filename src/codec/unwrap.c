@@ -111,9 +111,11 @@ static int zstd_decode(void *state, const uint8_t *in, size_t *io_in, uint8_t *o
 		       int last)
 {
 	struct zstd *z = state;
-	if (last && !*io_in && !z->hint) {
+	if (!*io_in && !z->hint) {
+		/* Between frames. Asked without input the library would begin another one, and
+		 * hint at its head as if that were missing. */
 		*io_out = 0;
-		return 1;
+		return last;
 	}
 	ZSTD_inBuffer i = {in, *io_in, 0};
 	ZSTD_outBuffer o = {out, *io_out, 0};

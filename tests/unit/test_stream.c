@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 #include <cmocka.h>
 
 #include "codec/jsonfix.h"
@@ -95,6 +96,51 @@ static void test_rewind(void **state)
 	free(text);
 }
 
+/* How many bytes come of these; whether damage is told. */
+static size_t drained(const uint8_t *data, size_t n, bool *ret_damaged)
+{
+	struct stream *s;
+	static uint8_t out[4096];
+	size_t sum = 0, got;
+	assert_int_equal(stream_memory(data, n, &s), 0);
+	assert_string_equal(stream_wrapper(s), "zstd");
+	while ((got = stream_read(s, out, sizeof out)) > 0)
+		sum += got;
+	*ret_damaged = stream_damage(s) != NULL;
+	stream_close(s);
+	return sum;
+}
+
+/* Whole frames, one or two, are whole; one that ends anywhere before its end is told. */
+static void test_zstd(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {1, 100, 256u << 10, 3000000};
+	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+		size_t n = sizes[k], room = ZSTD_compressBound(n);
+		uint8_t *text = malloc(n), *packed = malloc(2 * room);
+		uint32_t x = 1;
+		for (size_t i = 0; i < n; i++)
+			text[i] = (uint8_t)('a' + ((x = x * 1664525 + 1013904223) >> 29));
+		size_t first = ZSTD_compress(packed, room, text, n, 1);
+		size_t both = first + ZSTD_compress(packed + first, room, text, n, 3);
+		bool damaged;
+		assert_int_equal(drained(packed, first, &damaged), n);
+		assert_false(damaged);
+		assert_int_equal(drained(packed, both, &damaged), 2 * n);
+		assert_false(damaged);
+		const size_t cuts[] = {5, first / 2, first - 1, first + 3, both - 1};
+		for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+			if (cuts[i] < 4)
+				continue;
+			assert_true(drained(packed, cuts[i], &damaged) <= 2 * n);
+			assert_true(damaged);
+		}
+		free(text);
+		free(packed);
+	}
+}
+
 static void test_json(void **state)
 {
 	(void)state;
@@ -120,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_rewind),
+		cmocka_unit_test(test_zstd),
 		cmocka_unit_test(test_json),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

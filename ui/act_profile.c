@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "screen.h"
+#include "view/utf8.h"
 
 #define RATE_MOST 10000
 #define RATE_WARN 4000
@@ -76,12 +78,26 @@ static int event_items(struct ui *ui, const char *text, struct menu_item *items)
 	return (int)n;
 }
 
+/* How near a name is to what was typed; what cannot be had comes last. */
+static int nearness(const struct menu_item *item, const char *text)
+{
+	return item->off                                      ? 3
+	       : !strncasecmp(item->name, text, strlen(text)) ? 0
+	       : utf8_holds(item->name, text)                 ? 1
+							      : 2;
+}
+
 static void events_changed(struct ui *ui, const char *text)
 {
-	struct menu_item *items = calloc(MENU_MAX, sizeof *items);
+	struct menu_item *items = calloc(2 * MENU_MAX, sizeof *items), *near = items + MENU_MAX;
+	int n = items ? event_items(ui, text, items) : 0, out = 0;
 
+	for (int rank = 0; rank < 4; rank++)
+		for (int i = 0; i < n; i++)
+			if (nearness(&items[i], text) == rank)
+				near[out++] = items[i];
 	if (items)
-		overlay_menu_items(ui, items, event_items(ui, text, items));
+		overlay_menu_items(ui, near, n);
 	free(items);
 }
 

@@ -10,10 +10,16 @@
 #include "event/catalogue.h"
 #include "event/set.h"
 
+/* What cannot be had here says why, in a fourth field. */
 static bool print_event(void *ctx, const struct catalogue_event *e)
 {
-	return fprintf(ctx, "%s\t%s\t%s\n", catalogue_kind_name(e->kind), e->name, e->description) >
-	       0;
+	struct err err = {0};
+	bool tried = e->kind !=
+		     CATALOGUE_PATTERN; /* that is how names are written, and none itself */
+	bool refused = tried && catalogue_try(e->name, &err) != VALUE_OK;
+
+	return fprintf(ctx, "%s\t%s\t%s%s%s\n", catalogue_kind_name(e->kind), e->name,
+		       e->description, refused ? "\tnot here: " : "", refused ? err.msg : "") > 0;
 }
 
 static int printed(FILE *out)

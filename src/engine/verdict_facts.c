@@ -51,11 +51,14 @@ static bool is_kernel(const struct suspects *s, const struct visit *v)
 	return f->flags & FRAME_KERNEL;
 }
 
-/* Does a stack that ends like this wait for a lock? By the names of what waits. */
+/*
+ * Does a stack that ends like this wait for a lock? By the names of what waits: the futex alone
+ * does not tell, joins, semaphores and conditions wait on one too.
+ */
 static bool waits_for_lock(const struct suspects *s, const struct visit *path, uint32_t depth)
 {
-	static const char *const names[] = {"futex",  "lll_lock", "mutex_lock",
-					    "rwlock", "sem_wait", "semaphore"};
+	static const char *const names[] = {"lll_lock",        "mutex_lock", "mutex_timedlock",
+					    "mutex_clocklock", "rwlock",     "futex_lock_pi"};
 	for (uint32_t d = depth; d > 0 && d + 4 > depth; d--) {
 		fid_t fid = path[d - 1].fid;
 		if (fid & FID_FRAME)

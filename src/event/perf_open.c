@@ -131,7 +131,7 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 	case ENOENT:
 	case ENODEV:
 		return err_set(err, -rc,
-			       "%s is not counted by this machine (%s); see --list-events", name,
+			       "%s is not counted by this machine (%s); see --doctor", name,
 			       strerrorname_np(-rc));
 	case EOPNOTSUPP:
 		return err_set(err, -rc,

@@ -20,7 +20,7 @@ enum fact {
 	FACT_FRONTEND,    /* share of slots or cycles stalled by the front end */
 	FACT_BACKEND,     /* … by the back end */
 	FACT_BLOCKED,     /* share of wall time spent waiting in it */
-	FACT_LOCKED,      /* … waiting in a futex */
+	FACT_LOCKED,      /* … waiting for a lock */
 	FACT_KERNEL,      /* share of its time spent in the kernel below it */
 	FACT_RECURSION,   /* deepest recursion seen in a stack */
 	FACT_COUNT,       /* exact calls */

@@ -83,7 +83,7 @@ static int online_read(int **ret_cpus, uint32_t *ret_n)
 int cpus_read(const char *list, int **ret_cpus, uint32_t *ret_n, struct err *err)
 {
 	int *online = NULL, *wanted;
-	uint32_t nonline, nwanted, n = 0;
+	uint32_t nonline, nwanted;
 	int rc = online_read(&online, &nonline);
 
 	if (rc)
@@ -98,15 +98,15 @@ int cpus_read(const char *list, int **ret_cpus, uint32_t *ret_n, struct err *err
 		free(online);
 		return err_set(err, -rc, "-C %s: CPUs are named like 0-3,8", list);
 	}
-	for (uint32_t i = 0; i < nwanted; i++)
-		if (bsearch(&wanted[i], online, nonline, sizeof *online, by_number))
-			wanted[n++] = wanted[i];
+	for (uint32_t i = 0; i < nwanted && !rc; i++)
+		if (!bsearch(&wanted[i], online, nonline, sizeof *online, by_number))
+			rc = err_set(err, ENODEV, "-C %s: CPU %d is not online", list, wanted[i]);
 	free(online);
-	if (!n) {
+	if (rc) {
 		free(wanted);
-		return err_set(err, ENODEV, "-C %s: no such CPU is online", list);
+		return rc;
 	}
 	*ret_cpus = wanted;
-	*ret_n = n;
+	*ret_n = nwanted;
 	return 0;
 }

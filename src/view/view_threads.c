@@ -92,7 +92,7 @@ static void cell_state(const struct row *row, const struct view_env *env, struct
 		return;
 	}
 	if (row->state == 'S' && !strncmp(row->note, "futex", 5)) {
-		cell_span(cell, LOOK_FAIR, "lock");
+		cell_span(cell, LOOK_FAIR, "futex");
 		return;
 	}
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)

@@ -130,9 +130,8 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 			       "fs.file-max=1000000");
 	case ENOENT:
 	case ENODEV:
-		return err_set(err, -rc,
-			       "%s is not counted by this machine (%s); see --doctor", name,
-			       strerrorname_np(-rc));
+		return err_set(err, -rc, "%s is not counted by this machine (%s); see --doctor",
+			       name, strerrorname_np(-rc));
 	case EOPNOTSUPP:
 		return err_set(err, -rc,
 			       "%s cannot be sampled here (EOPNOTSUPP): its counter raises no "

@@ -234,7 +234,8 @@ static int read_event(struct reader *r)
 
 	if (r->at[len])
 		return wrong(r, "behind an address comes nothing: the first access is what counts");
-	if (len >= sizeof r->rule->pattern || len >= sizeof spec.name)
+	_Static_assert(sizeof spec.name <= sizeof r->rule->pattern, "what is a name fits a rule");
+	if (len >= sizeof spec.name)
 		return wrong(r, "too long");
 	if (event_breakpoint(r->at, len, &spec, &why) < 1)
 		return wrong(r, why.msg[0] ? why.msg : "an address is written mem:0xADDRESS");

@@ -65,7 +65,7 @@ static int check_options(const struct target *target, const struct source_config
 	if (target->cpus)
 		return err_set(
 			err, ENOTSUP,
-			"the timer sampler watches processes, not CPUs: -C needs --sampler perf");
+			"it watches processes, not CPUs: -C needs --sampler perf");
 	return check_events(config, err);
 }
 

@@ -209,7 +209,8 @@ static void test_cpu_lists(void **state)
 	assert_true(n >= 1);
 	free(cpus);
 	assert_int_equal(cpus_read("8000", &cpus, &n, NULL), -ENODEV);
-	assert_int_equal(cpus_read("0,8000", &cpus, &n, NULL), -ENODEV); /* not a part of the wish */
+	assert_int_equal(cpus_read("0,8000", &cpus, &n, NULL),
+			 -ENODEV); /* not a part of the wish */
 }
 
 int main(void)

@@ -63,9 +63,8 @@ static int check_options(const struct target *target, const struct source_config
 	if (config->call_graph == CALL_GRAPH_LBR)
 		return err_set(err, ENOTSUP, "--call-graph lbr needs --sampler perf");
 	if (target->cpus)
-		return err_set(
-			err, ENOTSUP,
-			"it watches processes, not CPUs: -C needs --sampler perf");
+		return err_set(err, ENOTSUP,
+			       "it watches processes, not CPUs: -C needs --sampler perf");
 	return check_events(config, err);
 }
 

@@ -183,12 +183,11 @@ int batch_run(struct session *s)
 	if (duration)
 		w.end_ns = s->started_ns + duration;
 	/* An answer that nobody reads: folding asks for names, which are then there at the end. */
-	engine_ask(s->engine,
-		   &(struct query){.view = VIEW_FUNCTIONS,
-				   .flags = s->options->tail_calls ? QUERY_TAIL_CALLS : 0,
-				   .event = UINT16_MAX,
-				   .set = UINT16_MAX,
-				   .max_rows = 1});
+	engine_ask(s->engine, &(struct query){.view = VIEW_FUNCTIONS,
+					      .flags = options_query_flags(s->options),
+					      .event = UINT16_MAX,
+					      .set = UINT16_MAX,
+					      .max_rows = 1});
 	watch(&w);
 	s->ended_ns = clock_mono_ns();
 	bool gone = engine_finished(s->engine);

@@ -72,8 +72,7 @@ static const struct answer *ask_verdicts(struct session *s)
 	struct query q = {
 		.view = VIEW_VERDICTS, .serial = ++serial, .event = UINT16_MAX, .set = UINT16_MAX};
 	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
-	if (s->options->clock == 1)
-		q.flags |= QUERY_BLOCKED;
+	q.flags = options_query_flags(s->options) & (QUERY_BLOCKED | QUERY_FILTERS);
 	engine_ask(s->engine, &q);
 	while (clock_mono_ns() < end) {
 		struct pollfd p = {.fd = engine_fd(s->engine), .events = POLLIN};
@@ -95,7 +94,9 @@ void verdicts_write(struct session *s, const struct export_out *out)
 	if (a && a->nrows) {
 		strbuf_puts(
 			&b,
-			"Verdicts: what kind of slowness, and how much faster all could be at most without it.\n\n");
+			"Verdicts: what kind of slowness, and how much faster all could be at most without it");
+		strbuf_puts(&b, a->query.flags & QUERY_FILTERS ? ", the hidden code left out.\n\n"
+							       : ".\n\n");
 		strbuf_puts(&b, "  SHARE%  AT MOST  KIND                WHERE, EVIDENCE\n");
 	}
 	for (uint32_t i = 0; a && i < a->nrows && i < VERDICTS; i++) {

@@ -361,13 +361,6 @@ static bool many_processes(const struct target *t)
 	       (t->cpus && !t->npids && !t->ntids);
 }
 
-static uint32_t query_flags(const struct options *o)
-{
-	return (o->source.no_kernel ? QUERY_NO_KERNEL : 0) |
-	       (o->source.no_user ? QUERY_NO_USER : 0) | (o->clock == 1 ? QUERY_BLOCKED : 0) |
-	       (o->no_inline ? QUERY_FOLD_INLINE : 0) | (o->tail_calls ? QUERY_TAIL_CALLS : 0);
-}
-
 static int screen_run(struct session *s)
 {
 	static struct choices choices;
@@ -388,7 +381,7 @@ static int screen_run(struct session *s)
 				.no_mouse = o->no_mouse,
 				.color = o->color,
 				.interval_ms = (uint32_t)(o->interval_ns / 1000000),
-				.query_flags = query_flags(o),
+				.query_flags = options_query_flags(o),
 				.sort = o->sort,
 				.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
 				.first = session_analysis(s),

@@ -139,6 +139,7 @@ int options_set(struct options *o, const char *name, const char *value, struct e
 bool options_batch(const struct options *o, bool stdout_is_terminal);
 /* How long to watch: from --duration, or -n × -d; 0: no end given. */
 uint64_t options_duration_ns(const struct options *o);
+uint32_t options_query_flags(const struct options *o);  /* enum query_flag of what is asked first */
 const char *format_suffix(enum snapshot_format format); /* ".pb.gz" */
 /* --format, else by the suffix of @path; FORMAT_AUTO: neither tells. */
 enum snapshot_format options_format(int format, const char *path);

@@ -96,6 +96,7 @@ static void set_mode(struct engine *e, const struct command *c)
 	if (pass_on(e, &sc, "what is sampled") == 0) {
 		e->no_kernel = sc.no_kernel;
 		e->no_user = sc.no_user;
+		e->known_events = 0; /* what is compared with accounts is told anew */
 	}
 }
 

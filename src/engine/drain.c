@@ -13,8 +13,12 @@
 #define LOOK_EVERY   256 /* records between two looks at the clock */
 #define COUNT_GAP_NS 5e9
 
-static enum account_scope scope_of(const char *event)
+/* Where a part is hidden, and only then, nothing is compared: the accounts of the two parts are
+ * coarser than the samples, and what was hidden is not missing. */
+static enum account_scope scope_of(const struct engine *e, const char *event)
 {
+	if (e->no_kernel || e->no_user)
+		return SCOPE_NONE;
 	const char *modifiers = strrchr(event, ':');
 	bool user = modifiers && strchr(modifiers, 'u');
 	bool kernel = modifiers && strchr(modifiers, 'k');
@@ -65,7 +69,7 @@ static void learn_events(struct engine *e)
 	e->profile.events_on_cpu = clocks;
 	e->profile.scope = SCOPE_NONE;
 	if (clock_of_newest >= 0 && !e->setup.partial)
-		e->profile.scope = scope_of(e->shared.events[clock_of_newest].name);
+		e->profile.scope = scope_of(e, e->shared.events[clock_of_newest].name);
 	e->known_events = announced;
 	e->dirty = true;
 	triggers_learn(e);

@@ -30,8 +30,6 @@ static void describe(const struct engine *e, struct snapshot *s)
 	}
 	if (!s->rate_hz)
 		s->rate_hz = e->setup.rate_hz;
-	s->no_kernel = e->no_kernel;
-	s->no_user = e->no_user;
 	s->tail_calls = e->ask && e->ask->query.flags & QUERY_TAIL_CALLS;
 	s->main_module = (module_id)atomic_load(&e->shared.main_module);
 }
@@ -50,14 +48,25 @@ static void tell_states(const struct engine *e, struct snapshot *s)
 	}
 }
 
+/* What was not sampled, or of a recording what is not shown. */
+static uint32_t hidden(const struct engine *e)
+{
+	uint32_t hide = (e->no_kernel ? QUERY_NO_KERNEL : 0) | (e->no_user ? QUERY_NO_USER : 0);
+
+	return e->setup.live || !e->ask ? hide : hide & e->ask->query.flags;
+}
+
 const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns)
 {
 	const struct profile *p = &e->profile;
 	struct window w = profile_window(p, window_ns, until_ns, engine_now(e));
 	uint32_t n = shared_event_count(&e->shared);
-	struct snapshot *s = snap_new(p, e->tables, &w, e->shared.events, n);
+	uint32_t hide = hidden(e);
+	struct snapshot *s = snap_new(p, e->tables, &w, e->shared.events, n, hide);
 	if (!s)
 		return NULL;
+	s->no_kernel = hide & QUERY_NO_KERNEL;
+	s->no_user = hide & QUERY_NO_USER;
 	s->start_ns = w.from_ns ? w.from_ns : p->begin_ns;
 	s->end_ns = s->start_ns + w.covered_ns;
 	/* A target that was idle at first was watched all the same. */

@@ -116,8 +116,7 @@ static bool is_kernel(const struct tables *t, frame_id frame)
 	return tables_frame_get(t, frame)->flags & FRAME_KERNEL;
 }
 
-static bool hidden_mode(const struct tables *t, const struct profile *p, node_id node,
-			uint32_t flags)
+bool fold_hides_mode(const struct tables *t, const struct profile *p, node_id node, uint32_t flags)
 {
 	if (!(flags & (QUERY_NO_KERNEL | QUERY_NO_USER)))
 		return false;
@@ -169,7 +168,7 @@ static int gather(struct flat *f, const struct profile *p, const struct tables *
 			continue;
 		bool sample = fold_takes(q, c);
 		bool value = f->nvalues && fold_takes_value(q, c, &i);
-		if (!(sample || value) || hidden_mode(t, p, c->node, q->flags))
+		if (!(sample || value) || fold_hides_mode(t, p, c->node, q->flags))
 			continue;
 		struct flat_leaf *leaf = leaf_of(f, c->node);
 		if (!leaf)

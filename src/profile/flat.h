@@ -77,6 +77,8 @@ void flat_fini(struct flat *f); /* a zeroed struct is empty; so is it afterwards
 int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	       const struct fold_query *q);                        /* -ENOMEM: nothing is in it */
 bool fold_takes(const struct fold_query *q, const struct cell *c); /* is @c a sample of @q? */
+/* Is the innermost frame at @node of the part that QUERY_NO_KERNEL or QUERY_NO_USER hides? */
+bool fold_hides_mode(const struct tables *t, const struct profile *p, node_id node, uint32_t flags);
 /* Guests' cells, or all others, as the query hides them. */
 static inline bool fold_hides(const struct fold_query *q, const struct cell *c)
 {

@@ -40,13 +40,16 @@ void snapshot_unref(const struct snapshot *s)
 	free(box);
 }
 
-/* Every cell of the window that is not bookkeeping, summed; false: no memory. */
-static bool gather(struct snap_box *box, const struct profile *p, const struct window *w)
+/* Every cell of the window that is not bookkeeping nor hidden, summed; false: no memory. */
+static bool gather(struct snap_box *box, const struct profile *p, const struct tables *t,
+		   const struct window *w, uint32_t hide)
 {
 	struct profile_walk walk = profile_walk(p, w);
 	while (profile_next(&walk)) {
 		const struct cell *c = walk.cell;
 		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->event >= EVENT_MAX)
+			continue;
+		if (hide && (c->node >= p->trie.count || fold_hides_mode(t, p, c->node, hide)))
 			continue;
 		if (cells_add(&box->cells, c))
 			return false;
@@ -54,9 +57,21 @@ static bool gather(struct snap_box *box, const struct profile *p, const struct w
 	return true;
 }
 
-/* Depth-first numbers for all nodes that have cells, and their ancestors. */
-static bool number_nodes(struct snap_box *box, const struct trie *trie, uint32_t **ret_numbers)
+/* Number of @n's nearest ancestor that has one: the user's code below the kernel's may be hidden.
+ */
+static uint32_t parent_number(const struct trie *trie, const uint32_t *numbers, node_id n)
 {
+	do
+		n = trie_at(trie, n)->parent;
+	while (n != NODE_ROOT && numbers[n] < 2);
+	return n == NODE_ROOT ? SNAPSHOT_ROOT : numbers[n] - 2;
+}
+
+/* Depth-first numbers for all nodes that have cells, and their ancestors that are not hidden. */
+static bool number_nodes(struct snap_box *box, const struct profile *p, const struct tables *t,
+			 uint32_t hide, uint32_t **ret_numbers)
+{
+	const struct trie *trie = &p->trie;
 	uint32_t count = trie->count;
 	uint32_t *numbers = calloc(count, sizeof *numbers); /* 1: touched, later number + 2 */
 	uint32_t *first = malloc(count * sizeof *first), *next = malloc(count * sizeof *next);
@@ -85,10 +100,11 @@ static bool number_nodes(struct snap_box *box, const struct trie *trie, uint32_t
 	uint32_t at = ok ? first[NODE_ROOT] : 0, made = 0;
 	while (at) {
 		const struct trie_node *n = trie_at(trie, at);
-		box->nodes[made] = (struct snapshot_node){
-			.parent = n->parent == NODE_ROOT ? SNAPSHOT_ROOT : numbers[n->parent] - 2,
-			.frame = n->frame};
-		numbers[at] = made++ + 2;
+		if (!(hide & QUERY_NO_USER) || !fold_hides_mode(t, p, at, hide)) {
+			box->nodes[made] = (struct snapshot_node){
+				.parent = parent_number(trie, numbers, at), .frame = n->frame};
+			numbers[at] = made++ + 2;
+		}
 		if (first[at]) {
 			at = first[at];
 			continue;
@@ -131,8 +147,8 @@ static void fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t c
 			event->weight += c->weight;
 		}
 		box->out[n++] = (struct snapshot_cell){
-			.node = c->node < count && numbers[c->node] ? numbers[c->node] - 2
-								    : UINT32_MAX,
+			.node = c->node < count && numbers[c->node] > 1 ? numbers[c->node] - 2
+									: UINT32_MAX,
 			.task = c->task,
 			.event = c->event,
 			.flags = (uint16_t)((c->flags & CELL_BLOCKED ? SAMPLE_BLOCKED : 0) |
@@ -266,7 +282,7 @@ fail:
 }
 
 struct snapshot *snap_new(const struct profile *p, const struct tables *t, const struct window *w,
-			  const struct event_desc *events, uint32_t nevents)
+			  const struct event_desc *events, uint32_t nevents, uint32_t hide)
 {
 	struct snap_box *box = calloc(1, sizeof *box);
 	uint32_t *numbers = NULL;
@@ -274,7 +290,7 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 		return NULL;
 	atomic_init(&box->refs, 1);
 	box->events = calloc(EVENT_MAX, sizeof *box->events);
-	if (!box->events || !gather(box, p, w) || !number_nodes(box, &p->trie, &numbers))
+	if (!box->events || !gather(box, p, t, w, hide) || !number_nodes(box, p, t, hide, &numbers))
 		goto fail;
 	box->out = malloc((box->cells.len + 1) * sizeof *box->out);
 	if (!box->out)
@@ -284,7 +300,7 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	for (uint32_t i = 0; i < s->nevents; i++)
 		box->events[i].desc = events[i];
 	fill_cells(box, numbers, p->trie.count);
-	for (uint16_t i = 0; i < s->nevents; i++)
+	for (uint16_t i = 0; i < s->nevents && !hide; i++)
 		add_unsampled(box, p, t, w, i);
 	add_running(box, p, w);
 	if (s->ncells)

@@ -24,9 +24,10 @@ uint32_t unsampled_find(const struct profile *p, const struct tables *t, const s
 			uint16_t event, struct unsampled **ret);
 
 /* A snapshot with nodes, cells, tallies and @events' totals; the caller fills in the texts and
- * flags through the pointer before it lets anybody see it. NULL: no memory. */
+ * flags through the pointer before it lets anybody see it. @hide: QUERY_NO_KERNEL or QUERY_NO_USER
+ * leaves that out as a fold does, and [unsampled] with it. NULL: no memory. */
 struct snapshot *snap_new(const struct profile *p, const struct tables *t, const struct window *w,
-			  const struct event_desc *events, uint32_t nevents);
+			  const struct event_desc *events, uint32_t nevents, uint32_t hide);
 
 /* Before anybody sees @s: why event @event has no number. */
 void snap_tell_state(struct snapshot *s, uint32_t event, uint8_t state);

@@ -69,6 +69,20 @@ check "and ends the run" between 0.5 "$took" 4
 check "a target gone before any sample is status 1" eval 'batch --duration 5 -- true; [ $status = 1 ] || [ $status = 0 ]'
 check "-K hides the kernel" eval 'batch -K --duration 1 -o "$dir/k.csv" -p $mine; [ $status = 0 ] && ! grep -q "\[kernel\]" "$dir/k.csv"'
 check "-U hides the user" eval 'batch -U --duration 1 -o "$dir/u.csv" -p $mine; [ $status != 2 ] && ! grep -q "^alpha" "$dir/u.csv"'
+for o in -K -U; do
+	check "what $o hides is not [unsampled]" eval 'batch $o --duration 1 -p $mine; [ $status != 2 ] && ! grep -q "unsampled" "$dir/out"'
+done
+printf 'app 7/7 1.00%d: 1000000 cpu-clock:\n%s\t55550000010 work+0x10 (/tmp/app)\n\n' \
+	1 $'\tffffffff81000010 sys_read+0x10 ([kernel.kallsyms])\n' 2 '' 3 '' >"$dir/modes.script"
+recorded() { # OPTION STACK...: exactly these stacks are in it
+	local o=$1
+	shift
+	batch $o --format folded "$dir/modes.script" && [ $status = 0 ] &&
+		printf '%s\n' "$@" | diff - <(sort "$dir/out")
+}
+check "a recording has both" recorded "" "app;work 2" "app;work;sys_read 1"
+check "-K hides the kernel of a recording" recorded -K "app;work 2"
+check "-U hides the user code of a recording" recorded -U "app;sys_read 1"
 check "the profiler never counts itself" eval '! cut -d, -f2 "$dir/a.csv" | grep -qx altpttop'
 check "help on standard output" eval '"$ALTPTTOP" --help >"$dir/out" && grep -q -- "--duration" "$dir/out"'
 check "the version" eval '"$ALTPTTOP" --version | grep -qE "^altpttop [0-9]+\.[0-9]+"'

@@ -325,12 +325,96 @@ static void test_commands(void **state)
 	tear_down(&b);
 }
 
+static uint64_t begin_ns;
+
+static void account(struct script *s, uint64_t time_ns, uint64_t cpu_ns, uint64_t user_ns)
+{
+	struct raw_account a = {.time_ns = time_ns,
+				.pid = 7,
+				.cpu_ns = cpu_ns,
+				.user_ns = user_ns,
+				.system_ns = cpu_ns - user_ns,
+				.state = 'R'};
+	s->sink->ops->account(s->sink->ctx, &a);
+}
+
+/* A second of CPU time: 200 ms in the kernel below main, 300 ms in main; 500 ms of nobody. */
+static void play_modes(struct script *s)
+{
+	frame_id in_main = script_frame(s->tables, "main", 0x100);
+	frame_id sys = tables_frame(s->tables,
+				    &(struct frame){.addr = 0xffff1, .flags = FRAME_KERNEL});
+	struct loc_line line = {.func = script_func(s->tables, "sys")};
+	tables_resolve(s->tables, sys, &line, 1);
+	frame_id a[] = {sys, in_main}, c[] = {in_main};
+	account(s, begin_ns, 0, 0);
+	for (int i = 0; i < 500; i++) {
+		bool kernel = i % 5 < 2;
+		script_sample(s, begin_ns + (uint64_t)i * MS, 7, 7, MS, kernel ? a : c,
+			      kernel ? 2 : 1);
+	}
+	account(s, begin_ns + 999 * MS, 1000 * MS, 800 * MS);
+}
+
+static const struct snapshot *hidden(struct bed *b, struct engine_setup setup, uint32_t flags)
+{
+	struct notice n;
+	*b = (struct bed){.script = {.play = play_modes, .ends = true}};
+	begin_ns = clock_mono_ns() - 2000 * MS;
+	bed_up(b, &setup);
+	assert_true(bed_notice(b, NOTICE_FINISHED, &n));
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	q.flags = flags;
+	const struct answer *a = ask(b, q, 500);
+	assert_true(!bed_row(a, "[unsampled]") == (setup.no_kernel || setup.no_user));
+	answer_unref(a);
+	const struct snapshot *s = engine_snapshot(b->engine, 0, 1000);
+	assert_non_null(s);
+	assert_true(s->no_kernel == (flags == QUERY_NO_KERNEL));
+	assert_true(s->no_user == (flags == QUERY_NO_USER));
+	return s;
+}
+
+/* What -K and -U hide is in no snapshot, and is not [unsampled] either. */
+static void test_hidden(void **state)
+{
+	(void)state;
+	static struct bed b;
+	const struct snapshot *s = hidden(&b, (struct engine_setup){.live = true}, 0);
+	assert_int_equal(s->events[0].weight, 1000 * MS); /* 500 ms of them [unsampled] */
+	snapshot_unref(s);
+	tear_down(&b);
+
+	for (int live = 0; live < 2; live++) {
+		s = hidden(&b, (struct engine_setup){.live = live, .no_user = true}, QUERY_NO_USER);
+		assert_int_equal(s->events[0].weight, 200 * MS);
+		assert_int_equal(s->nnodes, 1); /* what called into the kernel is hidden too */
+		assert_int_equal(s->nodes[0].parent, SNAPSHOT_ROOT);
+		snapshot_unref(s);
+		tear_down(&b);
+
+		s = hidden(&b, (struct engine_setup){.live = live, .no_kernel = true},
+			   QUERY_NO_KERNEL);
+		assert_int_equal(s->events[0].weight, 300 * MS);
+		assert_int_equal(s->nnodes, 1);
+		snapshot_unref(s);
+		tear_down(&b);
+	}
+	/* The screen showed the kernel's part of a recording again. */
+	s = hidden(&b, (struct engine_setup){.no_kernel = true}, 0);
+	assert_int_equal(s->events[0].samples, 500);
+	assert_int_equal(s->nnodes, 2);
+	snapshot_unref(s);
+	tear_down(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_save),
 		cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_profile_outlives_target),
 		cmocka_unit_test(test_failing_source),
 		cmocka_unit_test(test_recording),

@@ -79,8 +79,8 @@ static void test_missing(void **state)
 	assert_true(fabs(noise - 2 * sqrt(31 * 600.0) * MS) < MS);
 	/* Sampled and unsampled together are the account. */
 	struct window w = profile_window(&b.p, 0, 0, b.p.newest_ns);
-	struct snapshot *s = snap_new(&b.p, b.t, &w,
-				      &(struct event_desc){.unit = EVENT_NS, .sampled = true}, 1);
+	struct snapshot *s = snap_new(
+		&b.p, b.t, &w, &(struct event_desc){.unit = EVENT_NS, .sampled = true}, 1, 0);
 	assert_non_null(s);
 	uint64_t sum = 0, rest = 0;
 	for (uint32_t i = 0; i < s->ncells; i++) {

@@ -249,7 +249,7 @@ static void test_snapshot(void **state)
 	(void)state;
 	up();
 	w = pbed_all(&b);
-	s = snap_new(&b.p, b.t, &w, &event, 1);
+	s = snap_new(&b.p, b.t, &w, &event, 1, 0);
 	assert_non_null(s);
 	with = snap_with_tail_calls(s);
 	assert_non_null(with);

@@ -21,6 +21,7 @@ void spans_add(struct spans *s, uint16_t set, uint64_t time_ns)
 	if (s->n == SPANS_MAX) {
 		memmove(s->s, s->s + 1, (SPANS_MAX - 1) * sizeof *s->s);
 		last = &s->s[--s->n - 1];
+		s->forgot = true;
 	}
 	if (last && time_ns < last->until_ns)
 		time_ns = last->until_ns;
@@ -51,7 +52,8 @@ uint64_t set_covered_ns(const struct engine *e, uint16_t set, uint64_t from_ns, 
 
 		if (x->set != set)
 			continue;
-		if (!i && e->setup.live && e->start_ns < x->from_ns) /* it rested at first */
+		/* It rested at first. */
+		if (!i && !e->spans.forgot && e->setup.live && e->start_ns < x->from_ns)
 			from = e->start_ns > from_ns ? e->start_ns : from_ns;
 		end = end < until_ns ? end : until_ns;
 		sum += end > from ? end - from : 0;

@@ -7,6 +7,7 @@
 #ifndef ALTPTTOP_SPANS_H
 #define ALTPTTOP_SPANS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SPANS_MAX 256
@@ -21,6 +22,7 @@ struct span {
 struct spans {
 	struct span s[SPANS_MAX];
 	uint32_t n;
+	bool forgot; /* there were older ones */
 };
 
 /* A sample of @set. When there are too many spans, the oldest is forgotten. */

@@ -79,6 +79,12 @@ static void the_oldest_give_way(void **state)
 	}
 	assert_int_equal(set_end_ns(e, 1), t - 1);
 	assert_int_equal(set_covered_ns(e, 1, 0, UINT64_MAX), 9 * SPANS_MAX / 2);
+	/* What was before the oldest that is left was others' time, too. */
+	e->setup.live = true;
+	e->start_ns = 1;
+	e->newest_set = 2;
+	assert_int_equal(set_covered_ns(e, 0, 0, UINT64_MAX) + set_covered_ns(e, 1, 0, UINT64_MAX),
+			 9 * SPANS_MAX);
 }
 
 static void names(void **state)

@@ -38,7 +38,8 @@ enum sample_flag {
 	SAMPLE_REPEATED =
 		1 << 3, /* the thread did not run since its last sample: that stack still holds */
 	SAMPLE_GUEST = 1 << 4,
-	SAMPLE_STITCHED = 1 << 5, /* finished samples: outer frames come from the thread's past */
+	SAMPLE_STITCHED = 1 << 5,  /* finished samples: outer frames come from the thread's past */
+	SAMPLE_ACCOUNTED = 1 << 6, /* recordings: what the kernel accounted and no sample met */
 };
 
 /*

@@ -41,6 +41,7 @@ struct raw_origin {
 	const char *kernel_symbol; /* "_text" or "_stext" */
 	const uint8_t *kernel_build_id;
 	uint8_t kernel_build_id_size;
+	uint64_t wall_start_ns, duration_ns; /* when and how long, where samples tell no time */
 };
 
 struct analysis; /* trace.h */

@@ -146,6 +146,8 @@ void engine_wake(struct engine *e);
 void engine_tell(struct engine *e, enum notice_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 uint64_t engine_now(const struct engine *e); /* end of "now" on the profile's clock */
+/* As profile_window; a recording whose samples tell no time lasted as long as it says. */
+struct window engine_window(const struct engine *e, uint64_t length_ns, uint64_t until_ns);
 
 /* drain.c */
 bool engine_drain(struct engine *e, uint64_t budget_ns); /* true: more waits */

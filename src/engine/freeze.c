@@ -59,7 +59,7 @@ static uint32_t hidden(const struct engine *e)
 const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns)
 {
 	const struct profile *p = &e->profile;
-	struct window w = profile_window(p, window_ns, until_ns, engine_now(e));
+	struct window w = engine_window(e, window_ns, until_ns);
 	uint32_t n = shared_event_count(&e->shared);
 	uint32_t hide = hidden(e);
 	struct snapshot *s = snap_new(p, e->tables, &w, e->shared.events, n, hide);
@@ -76,6 +76,8 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 		uint64_t mono = clock_mono_ns();
 		s->wall_start_ns = clock_real_ns() - (mono > s->start_ns ? mono - s->start_ns : 0);
 	}
+	if (!e->setup.live)
+		s->wall_start_ns = atomic_load(&e->shared.wall_start_ns);
 	describe(e, s);
 	tell_states(e, s);
 	return s;

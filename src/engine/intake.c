@@ -155,7 +155,9 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 	*out = (struct sample){
 		.time_ns = s->time_ns,
 		.weight = s->weight,
-		.hits = s->hits ? s->hits : 1,
+		.hits = s->flags & SAMPLE_ACCOUNTED ? 0
+			: s->hits                   ? s->hits
+						    : 1,
 		.task = life->task,
 		.cpu = s->cpu,
 		.event = s->event,
@@ -343,6 +345,8 @@ static void take_origin(void *ctx, const struct raw_origin *o)
 			 o->release ? o->release : "", o->machine ? o->machine : "");
 		atomic_store(&in->shared->origin, tables_str(in->tables, text));
 	}
+	atomic_store(&in->shared->wall_start_ns, o->wall_start_ns);
+	atomic_store(&in->shared->duration_ns, o->duration_ns);
 	if (in->resolver)
 		resolver_origin(in->resolver, o);
 }

@@ -62,6 +62,16 @@ uint64_t engine_now(const struct engine *e)
 	return e->said_finished ? e->ended_ns : clock_mono_ns();
 }
 
+struct window engine_window(const struct engine *e, uint64_t length_ns, uint64_t until_ns)
+{
+	const struct profile *p = &e->profile;
+	struct window w = profile_window(p, length_ns, until_ns, engine_now(e));
+
+	if (!e->setup.live && p->newest_ns <= p->begin_ns && !p->mark_ns && !w.covered_ns)
+		w.covered_ns = atomic_load(&e->shared.duration_ns);
+	return w;
+}
+
 static void take_says(struct engine *e)
 {
 	char text[SAY_BYTES];

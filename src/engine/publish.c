@@ -95,7 +95,7 @@ void engine_publish(struct engine *e, uint64_t now_ns)
 	if (end && (!q->until_ns || end < q->until_ns))
 		asked.until_ns = end + 1;
 	b.a->time_ns = q->until_ns ? q->until_ns : engine_now(e);
-	b.window = profile_window(&e->profile, q->window_ns, asked.until_ns, engine_now(e));
+	b.window = engine_window(e, q->window_ns, asked.until_ns);
 	task_id task = view && view->all_threads ? 0 : q->task;
 	b.failed = build_fold(&b, task) != 0;
 	if (!b.failed && view && view->build)

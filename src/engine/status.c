@@ -245,7 +245,7 @@ void build_status(struct build *b, struct answer_status *s)
 	s->own_cpu = e->own_cpu;
 	s->own_rss = e->own_rss;
 	uint64_t now = engine_now(e), begin = e->setup.live ? e->start_ns : p->begin_ns;
-	s->elapsed_ns = now > begin ? now - begin : 0;
+	s->elapsed_ns = now > begin ? now - begin : engine_window(e, 0, 0).covered_ns;
 	s->window_ns = b->q->window_ns;
 	s->covered_ns = b->window.covered_ns;
 	s->marked = p->mark_ns != 0;

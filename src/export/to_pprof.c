@@ -58,6 +58,8 @@ struct writer {
 	struct column columns[TYPES_MAX];
 	size_t ncolumns;
 	int64_t default_type;
+	task_id *processes; /* by task */
+	uint32_t nprocesses;
 	int rc; /* first error */
 };
 
@@ -355,7 +357,17 @@ static void emit_mapping(struct writer *w, size_t index)
 	emit(w, &part);
 }
 
-#define LABELS_MAX 5
+/* The name of the process that a thread is part of, "" unknown. */
+static const char *process_name(const struct writer *w, task_id id)
+{
+	task_id process = id < w->nprocesses ? w->processes[id] : id;
+
+	return process == id
+		       ? ""
+		       : tables_text(w->s->tables, tables_task_get(w->s->tables, process)->comm);
+}
+
+#define LABELS_MAX 6
 static size_t make_labels(struct writer *w, task_id id, bool blocked, Pprof__Label *labels,
 			  Pprof__Label **list)
 {
@@ -382,6 +394,10 @@ static size_t make_labels(struct writer *w, task_id id, bool blocked, Pprof__Lab
 	if (task->pid) {
 		labels[n].key = text(w, "pid");
 		labels[n++].num = task->pid;
+	}
+	if (*process_name(w, id)) {
+		labels[n].key = text(w, "process");
+		labels[n++].str = text(w, process_name(w, id));
 	}
 	if (blocked) {
 		labels[n].key = text(w, "state");
@@ -484,12 +500,14 @@ static int write_pprof(const struct snapshot *s, const struct export_options *o,
 	strbuf_init(&w.scratch);
 	map64_init(&w.place_of);
 	map64_init(&w.func_ids);
+	w.processes = tables_processes(s->tables, &w.nprocesses);
 	w.gzip = gzip_new(LEVEL, out->add, out->ctx);
-	if (w.gzip)
+	if (w.gzip && w.processes)
 		write_all(&w);
 	else
 		keep(&w, -ENOMEM);
 	gzip_free(w.gzip);
+	free(w.processes);
 	map64_fini(&w.place_of);
 	map64_fini(&w.func_ids);
 	vec_fini(&w.packed);

@@ -140,6 +140,7 @@ static int take_span(struct reader *r)
 				    .cpu = UINT32_MAX,
 				    .event = r->index,
 				    .weight = s->self,
+				    .flags = s->samples ? 0 : SAMPLE_ACCOUNTED,
 				    .hits = s->samples,
 				    .frames = r->frames.data,
 				    .nframes = (uint32_t)r->frames.len};

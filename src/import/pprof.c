@@ -31,7 +31,10 @@ enum {
 	PROFILE_LOCATION,
 	PROFILE_FUNCTION,
 	PROFILE_STRING,
-	PROFILE_DEFAULT_TYPE = 14
+	PROFILE_TIME = 9,
+	PROFILE_DURATION,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_TYPE
 };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
@@ -62,6 +65,7 @@ struct value_type {
 struct mapping {
 	uint64_t id, start, offset;
 	module_id module;
+	bool kernel;
 };
 
 struct function {
@@ -78,7 +82,10 @@ struct pprof {
 	struct {
 		VEC(struct range)
 	} strings, types, samples, mappings, locations, functions;
-	uint64_t default_type;
+	uint64_t default_type, time_ns, duration_ns;
+	struct {
+		VEC(uint64_t)
+	} comments;
 	struct value_type values[VALUES_MAX];
 	unsigned nvalues;
 	int weight, hits; /* places in values; -1 none */
@@ -98,8 +105,15 @@ struct pprof {
 	struct {
 		VEC(frame_id)
 	} frames, stack;
+	bool ours; /* we wrote it */
 	uint64_t bad_references, negative;
 };
+
+static bool add_comment(void *ctx, uint64_t text)
+{
+	struct pprof *p = ctx;
+	return !vec_push(&p->comments, text);
+}
 
 static int collect(struct pprof *p, const uint8_t *data, size_t len)
 {
@@ -110,6 +124,12 @@ static int collect(struct pprof *p, const uint8_t *data, size_t len)
 		struct range r = {f.data, f.len};
 		if (f.type == 0 && f.number == PROFILE_DEFAULT_TYPE)
 			p->default_type = f.value;
+		if (f.type == 0 && f.number == PROFILE_TIME)
+			p->time_ns = f.value;
+		if (f.type == 0 && f.number == PROFILE_DURATION)
+			p->duration_ns = f.value;
+		if (f.number == PROFILE_COMMENT && !wire_each(&f, add_comment, p))
+			rc = -EBADMSG;
 		if (f.type != 2)
 			continue;
 		switch (f.number) {
@@ -142,6 +162,39 @@ static str_id intern(struct pprof *p, uint64_t index)
 static bool is(struct range r, const char *s)
 {
 	return r.len == strlen(s) && !memcmp(r.data, s, r.len);
+}
+
+/*
+ * Our own comments are the command line, the machine and how it was sampled; of the machine there
+ * are four words: "Linux HOST RELEASE MACHINE".
+ */
+static bool read_machine(struct pprof *p, char host[4][96])
+{
+	struct range first = p->comments.len ? string_at(p, p->comments.data[0])
+					     : (struct range){0};
+	p->ours = first.len >= 8 && !memcmp(first.data, "altpttop", 8);
+	if (!p->ours || p->comments.len < 2)
+		return false;
+	struct range r = string_at(p, p->comments.data[1]);
+	char text[256], end;
+	snprintf(text, sizeof text, "%.*s", (int)(r.len < 255 ? r.len : 255), (const char *)r.data);
+	return sscanf(text, "%95s %95s %95s %95s %c", host[0], host[1], host[2], host[3], &end) ==
+		       4 &&
+	       !strcmp(host[0], "Linux");
+}
+
+/* Where, when and how long. What is beyond a signed 64-bit number is damage. */
+static void tell_origin(struct pprof *p)
+{
+	char host[4][96];
+	struct raw_origin o = {.wall_start_ns = p->time_ns <= INT64_MAX ? p->time_ns : 0,
+			       .duration_ns = p->duration_ns <= INT64_MAX ? p->duration_ns : 0};
+	if (read_machine(p, host)) {
+		o.host = host[1];
+		o.release = host[2];
+		o.machine = host[3];
+	}
+	p->im->sink->ops->origin(p->im->sink->ctx, &o);
 }
 
 /* --- sample types --- */
@@ -250,7 +303,9 @@ static int read_mappings(struct pprof *p)
 		m.name = tables_strn(p->im->tables, (const char *)base.data, base.len);
 		m.build_id_size = hex_bytes(id, m.build_id);
 		struct mapping out = {v[MAPPING_ID], v[MAPPING_START], v[MAPPING_OFFSET],
-				      path.len ? tables_module(p->im->tables, &m) : 0};
+				      path.len ? tables_module(p->im->tables, &m) : 0,
+				      path.len &&
+					      import_is_kernel((const char *)path.data, path.len)};
 		map64_put(&p->mapping_of, out.id, (uint32_t)p->mapping.len);
 		int rc = vec_push(&p->mapping, out);
 		if (rc)
@@ -282,7 +337,7 @@ static int read_functions(struct pprof *p)
 	return 0;
 }
 
-static frame_id line_frame(struct pprof *p, const struct wire_field *line, module_id module,
+static frame_id line_frame(struct pprof *p, const struct wire_field *line, const struct mapping *m,
 			   bool inlined)
 {
 	struct wire w = wire_of(line->data, line->len);
@@ -300,15 +355,15 @@ static frame_id line_frame(struct pprof *p, const struct wire_field *line, modul
 	}
 	const struct function *fn = &p->function.data[index];
 	str_id name = fn->name ? fn->name : tables_str(p->im->tables, "[unknown]");
-	return import_frame(p->im, module, name, 0, fn->file,
+	return import_frame(p->im, m ? m->module : 0, name, 0, fn->file,
 			    number < UINT32_MAX ? (uint32_t)number : 0,
-			    inlined ? FRAME_INLINED : 0);
+			    (inlined ? FRAME_INLINED : 0) | (m && m->kernel ? FRAME_KERNEL : 0));
 }
 
 /* An address without a name: the resolver may find one in the mapping's file. */
 static frame_id address_frame(struct pprof *p, const struct mapping *m, uint64_t address)
 {
-	if (m && m->module && address >= m->start) {
+	if (m && m->module && !m->kernel && address >= m->start) {
 		struct frame f = {.module = m->module,
 				  .flags = FRAME_OFFSET,
 				  .addr = address - m->start + m->offset};
@@ -319,7 +374,7 @@ static frame_id address_frame(struct pprof *p, const struct mapping *m, uint64_t
 	char text[32];
 	snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
 	return import_frame(p->im, m ? m->module : 0, tables_str(p->im->tables, text), address, 0,
-			    0, 0);
+			    0, m && m->kernel ? FRAME_KERNEL : 0);
 }
 
 static int read_location(struct pprof *p, struct range r)
@@ -347,8 +402,7 @@ static int read_location(struct pprof *p, struct range r)
 	if (!n)
 		p->frames.data[p->frames.len++] = address_frame(p, m, v[LOCATION_ADDRESS]);
 	for (unsigned i = 0; i < n; i++)
-		p->frames.data[p->frames.len++] = line_frame(p, &lines[i], m ? m->module : 0,
-							     i + 1 < n);
+		p->frames.data[p->frames.len++] = line_frame(p, &lines[i], m, i + 1 < n);
 	map64_put(&p->location_of, v[LOCATION_ID], (uint32_t)p->location.len);
 	if (v[LOCATION_ID] < DENSE_FACTOR * (p->location.len + 1) + DENSE_LEAST) {
 		while (p->dense.len <= v[LOCATION_ID])
@@ -395,7 +449,7 @@ static bool add_value(void *ctx, uint64_t value)
 
 struct who {
 	int64_t pid, tid;
-	struct range name, comm;
+	struct range name, comm, process;
 };
 
 static void read_label(struct pprof *p, const struct wire_field *label, struct who *io_who)
@@ -418,6 +472,8 @@ static void read_label(struct pprof *p, const struct wire_field *label, struct w
 		io_who->name = string_at(p, str);
 	else if (is(k, "comm"))
 		io_who->comm = string_at(p, str);
+	else if (is(k, "process"))
+		io_who->process = string_at(p, str);
 }
 
 /* "name (tid)" → the name alone. */
@@ -470,12 +526,17 @@ static int read_sample(struct pprof *p, struct range r)
 			values[s.nvalues++] = (struct sample_value){v->event, VALUE_OK, value, 1};
 		}
 	}
+	if (!s.hits && s.weight && p->ours) /* [unsampled] */
+		s.flags = SAMPLE_ACCOUNTED;
 	if (!s.hits && !s.weight && !s.nvalues)
 		return 0;
 	static const frame_id unknown = FRAME_UNKNOWN;
 	s.frames = p->stack.len ? p->stack.data : &unknown;
 	s.nframes = p->stack.len ? (uint32_t)p->stack.len : 1;
 	struct range name = who.name.len ? bare_name(who.name) : who.comm;
+	if (who.process.len && s.tid != s.pid)
+		import_comm(p->im, 0, s.pid, s.pid, (const char *)who.process.data,
+			    who.process.len);
 	if (name.len)
 		import_comm(p->im, 0, s.pid, s.tid, (const char *)name.data, name.len);
 	p->im->sink->ops->sample(p->im->sink->ctx, &s);
@@ -488,6 +549,7 @@ static int deliver(struct pprof *p)
 	if (!p->nvalues)
 		return -EINVAL;
 	announce(p);
+	tell_origin(p);
 	int rc = read_mappings(p);
 	rc = rc ? rc : read_functions(p);
 	for (size_t i = 0; i < p->locations.len && !rc; i++)
@@ -547,6 +609,7 @@ static int pprof_run(struct import *im, struct err *err)
 	map64_fini(&p.function_of);
 	map64_fini(&p.location_of);
 	vec_fini(&p.dense);
+	vec_fini(&p.comments);
 	vec_fini(&p.strings);
 	vec_fini(&p.types);
 	vec_fini(&p.samples);

@@ -157,13 +157,14 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		node = trie_add(&p->trie, frames, s->nframes);
 	p->overflowed_paths += node == NODE_OVERFLOW;
 	p->added++;
-	struct cell c = {.node = node,
-			 .task = s->task,
-			 .event = s->event,
-			 .flags = (uint16_t)((blocked ? CELL_BLOCKED : 0) | guest_flag(s)),
-			 .samples = s->hits,
-			 .weight = s->weight,
-			 .weight_sq = (double)s->weight * (double)s->weight / (double)s->hits};
+	struct cell c = {
+		.node = node,
+		.task = s->task,
+		.event = s->event,
+		.flags = (uint16_t)((blocked ? CELL_BLOCKED : 0) | guest_flag(s)),
+		.samples = s->hits,
+		.weight = s->weight,
+		.weight_sq = s->hits ? (double)s->weight * (double)s->weight / (double)s->hits : 0};
 	if (cells_add(&p->open, &c))
 		p->overflowed++;
 	add_values(p, s, c.node, values);

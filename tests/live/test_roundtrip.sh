@@ -29,10 +29,19 @@ same_stacks() { # FILE FILE
 
 # One run, two formats: pprof at the end of a recording that is itself read from pprof.
 start recursion 30
-check "a live profile is saved as pprof" timeout 60 "$ALTPTTOP" --batch --duration 1.5 -o "$dir/live.pb.gz" \
-	-p "$target"
+check "a live profile is saved as pprof" eval 'timeout 60 "$ALTPTTOP" --batch --duration 1.5 \
+	-o "$dir/live.pb.gz" -p "$target" >"$dir/live.report"'
 stop
 check "it is read again, as folded stacks" again live.pb.gz first.folded
+facts() { # FILE: when, how long, how busy, and who
+	awk '$1 == "window" || $1 == "host" || $1 == "stacks"
+		$1 == "samples" { print $2, $5, $9 }
+		/^Threads/ { on = 1 }
+		on && $1 ~ /^[0-9.]+$/ { print $3, $4, $5, $6; exit }' "$1"
+}
+check "when, how long, where and how busy it was is read again" eval '
+	facts "$dir/live.report" >"$dir/one"; facts "$dir/again.report" >"$dir/two"
+	cat "$dir/one"; [ $(wc -l <"$dir/one") = 5 ] && diff "$dir/one" "$dir/two"'
 check "and as pprof" again live.pb.gz second.pb.gz
 check "which is read again" again second.pb.gz second.folded
 check "with the same stacks and counts" same_stacks first.folded second.folded

@@ -22,8 +22,11 @@ static void on_sample(void *ctx, const struct raw_sample *s)
 	if (c->each_sample)
 		c->each_sample(c, s);
 	c->samples++;
-	c->hits += s->hits ? s->hits : 1;
+	c->hits += s->flags & SAMPLE_ACCOUNTED ? 0 : s->hits ? s->hits : 1;
 	c->weight += s->weight;
+	c->accounted += s->flags & SAMPLE_ACCOUNTED ? s->weight : 0;
+	if (s->nframes && tables_frame_get(c->tables, s->frames[0])->flags & FRAME_KERNEL)
+		c->kernel_weight += s->weight;
 	c->backwards += s->time_ns < c->last_time_ns;
 	c->last_time_ns = s->time_ns;
 	for (uint32_t i = 0; i < s->nvalues; i++)
@@ -85,6 +88,9 @@ static void on_origin(void *ctx, const struct raw_origin *o)
 	c->same_boot = o->same_boot;
 	c->kernel_text = o->kernel_text;
 	c->kernel_build_id_size = o->kernel_build_id_size;
+	c->wall_start_ns = o->wall_start_ns;
+	c->duration_ns = o->duration_ns;
+	snprintf(c->host, sizeof c->host, "%s", o->host ? o->host : "");
 	snprintf(c->release, sizeof c->release, "%s", o->release ? o->release : "");
 }
 

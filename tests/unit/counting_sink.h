@@ -35,7 +35,9 @@ struct counting {
 	uint64_t origins, kernel_text;
 	bool same_boot;
 	uint8_t kernel_build_id_size;
-	char release[96];
+	char release[96], host[96];
+	uint64_t wall_start_ns, duration_ns;
+	uint64_t kernel_weight, accounted; /* innermost frame in the kernel; SAMPLE_ACCOUNTED */
 };
 
 void counting_init(struct counting *c);

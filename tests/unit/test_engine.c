@@ -150,6 +150,37 @@ static void test_snapshot(void **state)
 	tear_down(&b);
 }
 
+/* A recording whose samples tell no time lasted as long as it says. */
+static void play_timeless(struct script *s)
+{
+	frame_id frame = script_frame(s->tables, "main", 0x10);
+	struct raw_origin origin = {.wall_start_ns = 1700000000000000000, .duration_ns = 2000 * MS};
+	s->sink->ops->origin(s->sink->ctx, &origin);
+	for (int i = 0; i < 50; i++)
+		script_sample(s, 0, 1, 1, 10 * MS, &frame, 1);
+}
+
+static void test_timeless(void **state)
+{
+	(void)state;
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_timeless, .ends = true}};
+	struct engine_setup setup = {.save = fake_save};
+	bed_up(&b, &setup);
+	const struct answer *a = bed_ask(&b, bed_question(VIEW_FUNCTIONS), 50);
+	assert_non_null(a);
+	assert_int_equal(a->status.covered_ns, 2000 * MS);
+	assert_int_equal(a->status.elapsed_ns, 2000 * MS);
+	assert_float_equal(a->status.cpu, 0.25, 1e-9);
+	answer_unref(a);
+	const struct snapshot *s = engine_snapshot(b.engine, 0, 1000);
+	assert_non_null(s);
+	assert_int_equal(s->end_ns - s->start_ns, 2000 * MS);
+	assert_int_equal(s->wall_start_ns, 1700000000000000000);
+	snapshot_unref(s);
+	tear_down(&b);
+}
+
 /* Once the target has ended its last second stays the last second. */
 static void test_profile_outlives_target(void **state)
 {
@@ -415,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_save),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_timeless),
 		cmocka_unit_test(test_profile_outlives_target),
 		cmocka_unit_test(test_failing_source),
 		cmocka_unit_test(test_recording),

@@ -71,6 +71,41 @@ static void test_chrome(void **state)
 	made_fini(&m);
 }
 
+/* What pprof's file says of when, where and who. */
+static void test_pprof(void **state)
+{
+	(void)state;
+	struct made m;
+	struct counting c;
+	size_t len;
+	made_init(&m);
+	strcpy(m.s.host, "Linux box 6.1.2-rc3 x86_64");
+	str_id name = tables_str(m.tables, "server"), thread = tables_str(m.tables, "late");
+	tables_task(m.tables, 200, 0, 1, name);
+	task_id late = tables_task(m.tables, 200, 202, 1, thread);
+	m.cells[m.s.ncells++] = (struct snapshot_cell){
+		.node = 4, .task = late, .samples = 5, .weight = 5 * MADE_WEIGHT};
+	m.cells[m.s.ncells++] = (struct snapshot_cell){
+		.node = SNAPSHOT_ROOT, .task = late, .weight = 9 * MADE_WEIGHT};
+	char *text = made_export(&m, FORMAT_PPROF, NULL, &len);
+	read_text(&c, text, len);
+	assert_true(c.events[0].cpu_time);
+	assert_int_equal(c.hits, 105);
+	assert_int_equal(c.weight, 114 * MADE_WEIGHT);
+	assert_int_equal(c.accounted, 9 * MADE_WEIGHT);
+	assert_int_equal(c.kernel_weight, 2 * MADE_WEIGHT);
+	assert_int_equal(c.wall_start_ns, m.s.wall_start_ns);
+	assert_int_equal(c.duration_ns, m.s.end_ns - m.s.start_ns);
+	assert_string_equal(c.host, "box");
+	assert_string_equal(c.release, "6.1.2-rc3");
+	has(&c.comms, "100/101 wor;ker");
+	has(&c.comms, "200/200 server\n");
+	has(&c.comms, "200/202 late\n");
+	counting_fini(&c);
+	free(text);
+	made_fini(&m);
+}
+
 /* References that lead nowhere or in circles end the stack, and nothing else. */
 static void test_chrome_hostile(void **state)
 {
@@ -177,7 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chrome),      cmocka_unit_test(test_chrome_hostile),
 		cmocka_unit_test(test_folded_time), cmocka_unit_test(test_folded_fractions),
-		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_long_name),   cmocka_unit_test(test_pprof),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/plain.h"
 #include "session.h"
 #include "signals.h"
 
@@ -25,6 +26,7 @@ struct watch {
 	uint64_t end_ns; /* 0: until the target ends */
 	bool terminal;   /* progress is shown */
 	bool drawn;
+	bool told; /* why the source ended before its time */
 };
 
 static uint64_t source_samples(const struct session *s)
@@ -56,6 +58,19 @@ static void clear_progress(struct watch *w)
 	w->drawn = false;
 }
 
+/* The engine tells by a notice, sooner or later, what engine_result gives as well. */
+static bool is_failure(const struct watch *w, const struct notice *notice)
+{
+	struct notice same;
+	struct err err;
+
+	if (engine_result(w->s->engine, &err) >= 0)
+		return false;
+	snprintf(same.text, sizeof same.text, "%s", err.msg);
+	plain_in_place(same.text, sizeof same.text);
+	return !strcmp(same.text, notice->text);
+}
+
 static void pass_notices(struct watch *w)
 {
 	struct notice notice;
@@ -64,6 +79,11 @@ static void pass_notices(struct watch *w)
 	while (engine_notice(w->s->engine, &notice)) {
 		if (notice.kind == NOTICE_FINISHED)
 			continue;
+		if (is_failure(w, &notice)) {
+			if (w->told)
+				continue;
+			w->told = true;
+		}
 		clear_progress(w);
 		complain("%s", notice.text);
 	}
@@ -192,8 +212,10 @@ int batch_run(struct session *s)
 	s->ended_ns = clock_mono_ns();
 	bool gone = engine_finished(s->engine);
 	int result = engine_result(s->engine, &err);
-	if (gone && result)
+	if (gone && result && !w.told) {
 		complain("%s", err.msg);
+		w.told = true;
+	}
 	if (gone && result == -EINVAL && s->options->target.file)
 		return 2; /* its kind was recognised, but nothing in it can be shown */
 	if (s->spawn && spawn_ended(s->spawn, &ended) && ended)

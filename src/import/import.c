@@ -151,16 +151,15 @@ static int file_run(struct source *s, struct err *err)
 	struct err why = {0};
 	uint64_t cpu = clock_thread_cpu_ns();
 	int rc = s->importer->run(im, &why);
+	if (!rc && im->cut) {
+		rc = -EBADMSG;
+		snprintf(why.msg, sizeof why.msg, "the recording is cut off: %s", im->cut);
+	}
 	if (!rc && stream_damage(im->in)) {
 		rc = -EBADMSG;
 		snprintf(why.msg, sizeof why.msg, "%s", stream_damage(im->in));
 	}
 	im->sink->ops->progress(im->sink->ctx, stream_done(im->in), stream_done(im->in));
-	if (im->cut && !rc) {
-		char text[200];
-		snprintf(text, sizeof text, "the recording seems to be cut off: %s", im->cut);
-		im->sink->ops->say(im->sink->ctx, text);
-	}
 	if (im->skipped) {
 		char text[160];
 		snprintf(text, sizeof text,

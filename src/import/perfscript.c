@@ -529,7 +529,9 @@ static int script_run(struct import *im, struct err *err)
 	}
 	flush_sample(&s);
 	if (stream_line_open(im->in)) /* perf ends every line */
-		im->cut = "its last line has no end, so that the last sample may be wrong";
+		im->sink->ops->say(im->sink->ctx,
+				   "the recording seems to be cut off: its last line has no end, "
+				   "so that the last sample may be wrong");
 	if (s.trace) {
 		int end = im->trace->ops->end(im->trace->ctx, err);
 		rc = rc ? rc : end;

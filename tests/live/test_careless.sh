@@ -67,6 +67,12 @@ printf '{"traceEvents":[%s,' "$span" >"$dir/object.json"
 printf '[%s,\n%s' "$span" "$span" >"$dir/array.json"
 printf "$sample\n$sample" >"$dir/whole.perf"
 printf "$sample\n${sample%??????????}" >"$dir/line.perf"
+is_cut() { # FILE PATTERN
+	run "$ALTPTTOP" --batch "$dir/$1"
+	cat "$dir/err"
+	[ "$status" = 1 ] && [ $(grep -c "cut off" "$dir/err") = 1 ] &&
+		grep -qE "is cut off: .*$2.*; what came before it is shown" "$dir/err" && grep -q work "$dir/out"
+}
 seems_cut() { # FILE PATTERN
 	run "$ALTPTTOP" --batch "$dir/$1"
 	[ "$status" = 0 ] && grep -qE "seems to be cut off: .*$2" "$dir/err" && grep -q work "$dir/out"
@@ -75,8 +81,8 @@ whole() { # FILE
 	run "$ALTPTTOP" --batch "$dir/$1"
 	[ "$status" = 0 ] && ! grep -q "cut off" "$dir/err" && grep -q work "$dir/out"
 }
-check "an event of a trace that is cut in the middle is told" seems_cut event.json "event"
-check "a trace without its end is told" seems_cut object.json "end of its JSON"
+check "an event of a trace that is cut in the middle is told" is_cut event.json "event"
+check "a trace without its end is told" is_cut object.json "end of its JSON"
 check "a bare array of events needs no end" whole array.json
 check "a text whose last line has no end is told" seems_cut line.perf "last line"
 check "one that ends as perf ends it is not" whole whole.perf
@@ -84,11 +90,17 @@ recorded=../shared/corpus/perfdata/linux-perf-data__sleep.data
 if [ -r "$recorded" ]; then
 	head -c 7560 "$recorded" >"$dir/work.data"
 	check "perf.data without what describes it is told" eval '
-		run "$ALTPTTOP" --batch "$dir/work.data"; [ "$status" = 0 ] &&
-			grep -q "seems to be cut off: what describes" "$dir/err"'
+		run "$ALTPTTOP" --batch "$dir/work.data"; [ "$status" = 1 ] &&
+			grep -q "is cut off: what describes" "$dir/err"'
 else
 	skip "perf.data without what describes it" "no corpus"
 fi
+printf 'main;work 90\nmain;other 10\n' >"$dir/small.folded"
+check "a pprof profile that is cut is told once" eval '
+	run "$ALTPTTOP" --batch -o "$dir/small.pb.gz" "$dir/small.folded"
+	gzip -dc "$dir/small.pb.gz" | head -c -9 >"$dir/cut.pb"
+	run "$ALTPTTOP" --batch "$dir/cut.pb"; cat "$dir/err"; [ "$status" = 1 ] &&
+		[ $(grep -c "damaged or cut off" "$dir/err") = 1 ]'
 
 # What gives no bytes.
 mkfifo "$dir/fifo" "$dir/late"

@@ -29,8 +29,9 @@ struct event_desc {
 	char set_name[SET_NAME]; /* as it was asked for, "" unknown */
 	uint64_t period;         /* fixed period, or 0 with freq_hz set */
 	uint32_t freq_hz;
-	bool exact; /* recordings: every occurrence is there, so that shares have no sampling error
-		     */
+	bool exact;  /* recordings: every occurrence is there, so that shares have no sampling error
+		      */
+	bool hidden; /* it happens in the kernel alone, whose code is left out: never counted */
 	double scale; /* what one unit of weight stands for in recordings with fractions; 0 means 1
 		       */
 };
@@ -41,6 +42,7 @@ enum value_state {
 	VALUE_SCALED,      /* multiplexed: scaled by enabled/running */
 	VALUE_UNSUPPORTED, /* this CPU or kernel has no such event */
 	VALUE_REFUSED,     /* not allowed */
+	VALUE_HIDDEN,      /* it happens in the kernel, whose code is left out */
 	VALUE_NOT_RUNNING, /* opened but never scheduled */
 	VALUE_NOTHING,     /* counted nothing at all over the whole run */
 	VALUE_NONE,        /* does not apply here: shown as a dash */

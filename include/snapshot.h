@@ -55,6 +55,8 @@ struct snapshot {
 	char sampler[96];          /* the arrangement */
 	module_id main_module;     /* mapping[0] of pprof; 0 unknown */
 	uint32_t rate_hz;
+	bool recorded;   /* of a file, not of something that ran */
+	uint64_t cpu_ns; /* that the kernel accounted in the window; UINT64_MAX: not known */
 	bool no_kernel, no_user; /* filters in force when it was made */
 	bool tail_calls;         /* frames that tail calls left out are wanted in it */
 };

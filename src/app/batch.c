@@ -181,6 +181,10 @@ static int report(struct session *s)
 		complain("%s", err.msg);
 		return 1;
 	}
+	uint16_t event = export_main_event(snapshot, &s->exports);
+	if (!export_has_event(snapshot, &s->exports, event))
+		complain("-s %s counted nothing: the report is of %s", s->exports.event,
+			 snapshot->events[event].desc.name);
 	int status = print_report(s, snapshot);
 	int written = session_output(s, snapshot);
 	snapshot_unref(snapshot);

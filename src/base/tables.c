@@ -558,6 +558,7 @@ static const char *const reasons[] = {
 	[VALUE_SCALED] = "scaled: it shared its counter with others",
 	[VALUE_UNSUPPORTED] = "n/a: this CPU or kernel has no such event",
 	[VALUE_REFUSED] = "n/a: not allowed",
+	[VALUE_HIDDEN] = "n/a: it happens in the kernel, whose code is left out",
 	[VALUE_NOT_RUNNING] = "n/a: opened, but it never got a counter",
 	[VALUE_NOTHING] = "n/a: counted nothing at all",
 	[VALUE_NONE] = "",

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine/core.h"
 #include "profile/snap.h"
+#include "profile/usage.h"
 
 #define CATCH_UP_NS 1000000000ull
 
@@ -41,11 +42,36 @@ static void tell_states(const struct engine *e, struct snapshot *s)
 		const struct count_state *c = &e->counts[i];
 		bool read = e->profile.events_read >> i & 1;
 
-		if (c->seen && value_unknown(c->state))
+		if (s->events[i].desc.hidden)
+			snap_tell_state(s, i, VALUE_HIDDEN);
+		else if (c->seen && value_unknown(c->state))
 			snap_tell_state(s, i, c->state);
 		else if (read && !s->events[i].weight && value_unknown(e->profile.value_state[i]))
 			snap_tell_state(s, i, e->profile.value_state[i]);
 	}
+}
+
+/* CPU time that the kernel accounts to what is watched; UINT64_MAX: it was not read in time. */
+static uint64_t accounted(const struct engine *e, const struct window *w)
+{
+	struct usages u = {0};
+	uint32_t n = tables_task_count(e->tables);
+	uint64_t sum = 0;
+	bool any = false;
+
+	if (e->setup.partial || usages_gather(&u, &e->profile, w))
+		n = 0;
+	for (task_id task = 1; task <= n; task++) {
+		const struct ledger_entry *l = ledger_get(&e->profile.ledger, task);
+		const struct usage *x = usages_find(&u, task);
+
+		if (tables_task_get(e->tables, task)->tid || l->cpu < 0 || l->time_ns < w->from_ns)
+			continue;
+		sum += x ? x->cpu_ns : 0;
+		any = true;
+	}
+	usages_fini(&u);
+	return any ? sum : UINT64_MAX;
 }
 
 /* What was not sampled, or of a recording what is not shown. */
@@ -78,6 +104,8 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 	}
 	if (!e->setup.live)
 		s->wall_start_ns = atomic_load(&e->shared.wall_start_ns);
+	s->recorded = !e->setup.live;
+	s->cpu_ns = accounted(e, &w);
 	describe(e, s);
 	tell_states(e, s);
 	return s;

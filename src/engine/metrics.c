@@ -261,6 +261,8 @@ static enum value_state state_of(const struct build *b, uint32_t slot)
 
 	if (f->all_values[slot] > 0)
 		return f->running[slot] < ALWAYS ? VALUE_SCALED : VALUE_OK;
+	if (b->e->shared.events[event].hidden)
+		return VALUE_HIDDEN;
 	if (count->seen && count->state >= VALUE_UNSUPPORTED && count->state <= VALUE_NOT_RUNNING)
 		return (enum value_state)count->state;
 	if (p->events_read >> event & 1 && p->value_state[event] > VALUE_SCALED)

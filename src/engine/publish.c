@@ -13,7 +13,8 @@
 #include "profile/snap.h"
 #include "symbol/resolver.h"
 
-#define WANT_MAX 4096 /* frames asked for at once, beside those on screen */
+#define IDLE     0.0005 /* of a CPU: less is none */
+#define WANT_MAX 4096   /* frames asked for at once, beside those on screen */
 
 const struct view_builder view_builders[VIEW_KINDS] = {
 	[VIEW_FUNCTIONS] = {.build = show_functions},
@@ -62,6 +63,30 @@ void build_ask_names(struct build *b)
 	e->pace.unresolved |= asked > 0;
 }
 
+/* Nothing was folded: an idle target is only one of the reasons. */
+static const char *why_nothing(const struct build *b)
+{
+	const struct engine *e = b->e;
+	const struct answer_status *s = &b->a->status;
+	bool clock = b->desc && b->desc->cpu_time;
+
+	if (b->desc && b->desc->hidden)
+		return value_reason(VALUE_HIDDEN);
+	if (e->profile.mark_ns && !e->setup.live)
+		return "no samples after the mark, which is at the recording's end";
+	if (b->q->flags & QUERY_FILTERS)
+		return "no samples in this window outside the hidden code";
+	if (b->q->task || b->task_mask)
+		return "no samples of it in this window";
+	if (!e->setup.live)
+		return "no samples in this window of the recording";
+	if (clock && !e->no_kernel && !e->no_user && s->cpu >= 0 && s->cpu < IDLE)
+		return "no samples in this window: the target is idle";
+	if (clock && s->cpu >= IDLE)
+		return "no samples in this window, though the target used CPU time";
+	return "no samples in this window";
+}
+
 static void say_why_empty(struct build *b)
 {
 	struct answer *a = b->a;
@@ -72,7 +97,7 @@ static void say_why_empty(struct build *b)
 	else if (b->q->filter[0] && (b->whole || b->q->view == VIEW_THREADS)) /* these always are */
 		snprintf(a->note, sizeof a->note, "nothing matches the filter");
 	else if (!b->whole)
-		snprintf(a->note, sizeof a->note, "no samples in this window: the target is idle");
+		snprintf(a->note, sizeof a->note, "%s", why_nothing(b));
 }
 
 void engine_publish(struct engine *e, uint64_t now_ns)

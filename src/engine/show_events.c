@@ -114,6 +114,8 @@ static const char *remark(struct build *b, uint16_t index, const struct event_de
 {
 	const struct count_state *c = &b->e->counts[index];
 
+	if (d->hidden)
+		return value_reason(VALUE_HIDDEN);
 	if (c->seen && *value_reason(c->state))
 		return value_reason(c->state);
 	if (c->seen && isnan(cells[CELL_OVER]))
@@ -143,11 +145,13 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 	}
 	for (int i = 0; i < CELLS; i++)
 		cells[i] = NAN;
-	if (c->seen)
+	if (d->hidden)
+		; /* what was read is not its count */
+	else if (c->seen)
 		fill_counted(b, cells, c, d->set);
 	else
 		fill_sampled(b, cells, s, d);
-	if (d->sampled)
+	if (d->sampled && !d->hidden)
 		cells[CELL_SAMPLES] = (double)s->samples;
 	row->key = (struct row_key){.kind = ROW_EVENT, .a = index, .b = d->set};
 	row->name = row->full = d->name;

@@ -57,13 +57,41 @@ int export_flush(const struct export_out *out, struct strbuf *b, struct err *err
 	return 0;
 }
 
+/* Where the kernel's code is not sampled, a 'u' was put behind the name that was asked for. */
+static bool is_named(const struct event_desc *e, const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	if (!len || strncmp(e->name, name, len))
+		return false;
+	const char *rest = e->name + len;
+	return !*rest || !strcmp(rest, strchr(name, ':') ? "u" : ":u");
+}
+
+static bool is_empty(const struct snapshot_event *e)
+{
+	return !e->samples && !e->weight;
+}
+
 uint16_t export_main_event(const struct snapshot *s, const struct export_options *o)
 {
-	for (uint32_t i = 0; o && o->event && i < s->nevents; i++)
-		if (!strcmp(s->events[i].desc.name, o->event))
-			return (uint16_t)i;
-	for (uint32_t i = 0; i < s->nevents; i++)
-		if (s->events[i].desc.sampled)
-			return (uint16_t)i;
-	return 0;
+	uint16_t named = UINT16_MAX, first = UINT16_MAX;
+
+	for (uint16_t i = 0; i < s->nevents; i++) {
+		const struct snapshot_event *e = &s->events[i];
+
+		if (named == UINT16_MAX && o && is_named(&e->desc, o->event))
+			named = i;
+		if (first == UINT16_MAX && e->desc.sampled)
+			first = i;
+	}
+	if (named != UINT16_MAX &&
+	    (first == UINT16_MAX || !is_empty(&s->events[named]) || is_empty(&s->events[first])))
+		return named;
+	return first != UINT16_MAX ? first : 0;
+}
+
+bool export_has_event(const struct snapshot *s, const struct export_options *o, uint16_t event)
+{
+	return !o || !o->event || event >= s->nevents || is_named(&s->events[event].desc, o->event);
 }

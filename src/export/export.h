@@ -40,9 +40,11 @@ const struct export_ops *export_find(enum snapshot_format format); /* NULL: none
 int export_file(const struct snapshot *s, const char *path, enum snapshot_format format,
 		const struct export_options *o, bool replace, struct err *err);
 
-/* Index of the event that @o (NULL is fine) names, else of the first that stacks arrive for; 0 when
- * there is none. */
+/* Index of the event that @o (NULL is fine) names if anything of it was counted, else of the first
+ * that stacks arrive for; 0 when there is none. */
 uint16_t export_main_event(const struct snapshot *s, const struct export_options *o);
+/* False: @event, the main one, is not that of -s, of which nothing was counted. */
+bool export_has_event(const struct snapshot *s, const struct export_options *o, uint16_t event);
 
 /* Does the cell count for its event? A counter that is sampled itself has its weight from samples;
  * what was read of it along with other samples would count twice. */

@@ -5,9 +5,12 @@
  * One line a fact, its name first. Any one thread.
  */
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "export/text.h"
+
+#define RARE_NS 100000000u /* samples further apart than this may well miss all */
 
 static void put_fact(struct text_report *t, const char *name, const char *text)
 {
@@ -42,7 +45,9 @@ static void put_samples(struct text_report *t)
 	}
 	strbuf_puts(&t->b, " of ");
 	escape_plain(&t->b, e->desc.name);
-	if (e->desc.unit == EVENT_NS) {
+	if (!t->roll.all.samples &&
+	    !t->roll.all.weight) { /* a time or a count of it is not known */
+	} else if (e->desc.unit == EVENT_NS) {
 		strbuf_printf(&t->b, ", %.3f s", (double)t->roll.all.weight / 1e9);
 		if (e->desc.cpu_time && seconds > 0)
 			strbuf_printf(&t->b, " of CPU time, %.1f %% of one CPU",
@@ -55,6 +60,16 @@ static void put_samples(struct text_report *t)
 	if (e->desc.freq_hz)
 		strbuf_printf(&t->b, ", asked %u Hz", e->desc.freq_hz);
 	strbuf_putc(&t->b, '\n');
+}
+
+/* -s EVENT of which there is nothing: why the tables are of another. */
+static void put_fallback(struct text_report *t)
+{
+	if (export_has_event(t->s, t->o, t->event))
+		return;
+	strbuf_printf(&t->b, "%-9s ", "order");
+	escape_plain(&t->b, t->o->event);
+	strbuf_puts(&t->b, " (-s) counted nothing: the tables are of the event above\n");
 }
 
 /* What was counted a part of the time, and what was not counted at all. */
@@ -122,6 +137,57 @@ static void put_symbols(struct text_report *t)
 			      "symbols", 100.0 * (double)bare / (double)t->roll.all.weight);
 }
 
+/* Why nothing of the clock @e was sampled, as far as that is known. */
+static void put_why_no_time(struct text_report *t, const struct event_desc *e)
+{
+	const struct snapshot *s = t->s;
+	const char *modifiers = strrchr(e->name, ':');
+	bool user = s->no_kernel || (modifiers && strchr(modifiers, 'u'));
+	bool known = s->cpu_ns != UINT64_MAX;
+
+	if (known && !s->cpu_ns) {
+		strbuf_puts(&t->b, "the target used no CPU time while it was watched. "
+				   "--clock wall shows what waits.\n");
+		return;
+	}
+	if (known)
+		strbuf_printf(&t->b, "the target used %.3f s of CPU time, and no sample met it",
+			      (double)s->cpu_ns / 1e9);
+	else
+		strbuf_puts(&t->b, "none met the target on a CPU while it was watched");
+	if (user || s->no_user)
+		strbuf_printf(&t->b, "; %s code is left out", user ? "kernel" : "user");
+	if (e->period >= RARE_NS)
+		strbuf_printf(&t->b, "; one is taken every %g s of CPU time",
+			      (double)e->period / 1e9);
+	strbuf_puts(&t->b, known ? ".\n" : ". --clock wall shows what waits.\n");
+}
+
+static void put_why_empty(struct text_report *t)
+{
+	const struct snapshot_event *e = t->event < t->s->nevents ? &t->s->events[t->event] : NULL;
+
+	strbuf_puts(&t->b, "\nNo samples: ");
+	if (e && value_unknown(e->state)) {
+		strbuf_puts(&t->b, "see the event's counter above.\n");
+	} else if (t->s->recorded || !e) {
+		strbuf_puts(&t->b, "this recording holds none");
+		if (t->s->no_kernel || t->s->no_user)
+			strbuf_printf(&t->b, " outside the hidden %s code",
+				      t->s->no_kernel ? "kernel" : "user");
+		strbuf_puts(&t->b, ".\n");
+	} else if (e->desc.cpu_time) {
+		put_why_no_time(t, &e->desc);
+	} else {
+		escape_plain(&t->b, e->desc.name);
+		strbuf_puts(&t->b, " gave none while the target was watched");
+		if (t->s->cpu_ns != UINT64_MAX && t->s->cpu_ns)
+			strbuf_printf(&t->b, ", which used %.3f s of CPU time",
+				      (double)t->s->cpu_ns / 1e9);
+		strbuf_puts(&t->b, ".\n");
+	}
+}
+
 void text_head(struct text_report *t)
 {
 	put_fact(t, "target", t->s->title);
@@ -131,14 +197,11 @@ void text_head(struct text_report *t)
 		put_fact(t, "hidden", t->s->no_kernel ? "kernel code" : "user code");
 	put_time(t);
 	put_samples(t);
+	put_fallback(t);
 	put_counters(t);
 	put_losses(t);
 	put_stacks(t);
 	put_symbols(t);
-	if (!t->nrows && t->event < t->s->nevents && value_unknown(t->s->events[t->event].state))
-		strbuf_puts(&t->b, "\nNo samples: see the event's counter above.\n");
-	else if (!t->nrows)
-		strbuf_puts(&t->b,
-			    "\nNo samples: the target used no CPU time while it was watched. "
-			    "--clock wall shows what waits.\n");
+	if (!t->nrows)
+		put_why_empty(t);
 }

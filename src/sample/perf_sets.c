@@ -16,6 +16,14 @@
 #include "sample/perf_impl.h"
 #include "sample/perf_setup.h"
 
+/* Events of the scheduler: the user's code is never what they interrupt. */
+static bool in_kernel_only(const struct event_spec *e)
+{
+	return e->type == PERF_TYPE_SOFTWARE && (e->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+						 e->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+						 e->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
 static void announce(struct perf_source *ps, uint32_t i)
 {
 	const struct event_spec *e = &ps->events[i];
@@ -35,6 +43,7 @@ static void announce(struct perf_source *ps, uint32_t i)
 	};
 	bool user_only = !ps->allowed.kernel && !e->exclude_kernel && !access;
 
+	d.hidden = in_kernel_only(e) && (user_only || e->exclude_kernel || ps->setup.no_kernel);
 	snprintf(d.set_name, sizeof d.set_name, "%s", ps->set_name);
 	snprintf(d.name, sizeof d.name, "%.80s%s", e->name,
 		 !user_only             ? ""

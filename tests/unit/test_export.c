@@ -216,6 +216,83 @@ static void test_text_without_samples(void **state)
 	made_fini(&m);
 }
 
+static char *empty(struct made *m, uint64_t cpu_ns)
+{
+	m->s.cpu_ns = cpu_ns;
+	return made_export(m, FORMAT_TEXT, NULL, NULL);
+}
+
+/* Why there is nothing is said as far as it is known, and only then. */
+static void test_why_no_samples(void **state)
+{
+	static const char idle[] = "No samples: the target used no CPU time";
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.ncells = m.s.nnodes = 0;
+	m.events[0].samples = m.events[0].weight = 0;
+	char *text = empty(&m, 0);
+	assert_holds(text, idle);
+	free(text);
+	text = empty(&m, UINT64_MAX); /* not known */
+	assert_null(strstr(text, idle));
+	assert_null(strstr(text, "0.000 s"));
+	free(text);
+	m.events[0].desc.period = 1000000000;
+	text = empty(&m, 250000000);
+	assert_holds(text, "No samples: the target used 0.250 s of CPU time, and no sample met it; "
+			   "one is taken every 1 s of CPU time.");
+	free(text);
+	m.s.no_kernel = true;
+	text = empty(&m, 250000000);
+	assert_holds(text, "; kernel code is left out");
+	free(text);
+	m.s.recorded = true;
+	text = empty(&m, UINT64_MAX);
+	assert_holds(text, "No samples: this recording holds none outside the hidden kernel code.");
+	free(text);
+	m.s.recorded = false;
+	m.events[0].desc = (struct event_desc){.name = "context-switches:u", .sampled = true};
+	text = empty(&m, 250000000);
+	assert_holds(text, "No samples: context-switches:u gave none while the target was watched, "
+			   "which used 0.250 s of CPU time.");
+	assert_null(strstr(text, "0 counted"));
+	free(text);
+	m.events[0].state = VALUE_HIDDEN;
+	text = empty(&m, 250000000);
+	assert_holds(text, "context-switches:u: n/a: it happens in the kernel");
+	free(text);
+	made_fini(&m);
+}
+
+/* -s EVENT: that event, also where 'u' was put behind it; the first one where it counted nothing.
+ */
+static void test_main_event(void **state)
+{
+	struct export_options o = {.event = "page-faults"};
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.nevents = 2;
+	strcpy(m.events[1].desc.name, "page-faults:u");
+	m.events[1].weight = 5;
+	assert_int_equal(export_main_event(&m.s, &o), 1);
+	assert_true(export_has_event(&m.s, &o, 1));
+	m.events[1].weight = 0;
+	assert_int_equal(export_main_event(&m.s, &o), 0);
+	assert_false(export_has_event(&m.s, &o, 0));
+	char *text = made_export(&m, FORMAT_TEXT, &o, NULL);
+	assert_holds(text,
+		     "order     page-faults (-s) counted nothing: the tables are of the event "
+		     "above");
+	assert_holds(text, "inner(int)");
+	free(text);
+	o.event = "cpu-clock";
+	assert_int_equal(export_main_event(&m.s, &o), 0);
+	assert_true(export_has_event(&m.s, &o, 0));
+	made_fini(&m);
+}
+
 static void test_chrome(void **state)
 {
 	(void)state;
@@ -303,6 +380,8 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_limit_and_sort),
 		cmocka_unit_test(test_text_without_samples),
+		cmocka_unit_test(test_why_no_samples),
+		cmocka_unit_test(test_main_event),
 		cmocka_unit_test(test_chrome),
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_file),

@@ -70,6 +70,29 @@ static void play(struct script *s)
 	}
 }
 
+/* Switches were asked of the user's code alone, where there are none. */
+static void play_hidden(struct script *s)
+{
+	struct event_desc d = {.name = "context-switches:u", .hidden = true};
+	frame_id frame = script_frame(s->tables, "f", 0x100);
+
+	s->sink->ops->event(s->sink->ctx, 1, &d);
+	for (uint64_t second = 0; second <= 4; second++)
+		count(s, 1, second, 0, VALUE_OK);
+	for (uint64_t i = 0; i < 50; i++) {
+		struct sample_value v = {.event = 1, .running = 1};
+		struct raw_sample raw = {.time_ns = 1000 * MS + i * 10 * MS,
+					 .pid = 7,
+					 .tid = 7,
+					 .weight = 10 * MS,
+					 .frames = &frame,
+					 .nframes = 1,
+					 .values = &v,
+					 .nvalues = 1};
+		s->sink->ops->sample(s->sink->ctx, &raw);
+	}
+}
+
 static struct bed bed;
 static struct event_set sets[1];
 
@@ -184,12 +207,42 @@ static void test_older_set(void **state)
 	answer_unref(a);
 }
 
+static void test_hidden(void **state)
+{
+	static const char text[] = "event c = cpu-clock\nevent s = context-switches\nrare s\n"
+				   "metric SWITCH/ms = s * 1000000 / c\nmeaning Switches.\n";
+	static struct event_set set;
+	static struct bed own;
+	(void)state;
+	assert_int_equal(event_set_parse("t", text, &set, NULL), 0);
+	own = (struct bed){.script = {.play = play_hidden}};
+	struct engine_setup setup = {.live = true, .sets = &set, .nsets = 1};
+	bed_up(&own, &setup);
+	const struct answer *a = bed_ask(&own, bed_question(VIEW_EVENTS), 50);
+	assert_non_null(a);
+	const struct row *r = bed_row(a, "context-switches:u"), *m = bed_row(a, "SWITCH/ms");
+	assert_non_null(r);
+	assert_true(isnan(r->cells[COUNT]) && isnan(r->cells[PER_S]));
+	assert_string_equal(r->note, value_reason(VALUE_HIDDEN));
+	assert_non_null(m);
+	assert_true(isnan(m->cells[PER_S]));
+	assert_int_equal(m->self_metric[0].state, VALUE_HIDDEN);
+	answer_unref(a);
+	const struct snapshot *s = engine_snapshot(own.engine, 0, 1000);
+	assert_non_null(s);
+	assert_int_equal(s->events[0].state, VALUE_OK);
+	assert_int_equal(s->events[1].state, VALUE_HIDDEN);
+	snapshot_unref(s);
+	bed_down(&own);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_metrics),
 		cmocka_unit_test(test_older_set),
+		cmocka_unit_test(test_hidden),
 	};
 	return cmocka_run_group_tests_name("show_events", tests, up, down);
 }

@@ -175,6 +175,7 @@ static void draw_tabs(struct ui *ui, struct rect r)
 	struct facts_state state = {
 		.window_ns = ui->window_ns,
 		.covered_ns = ui->status.covered_ns,
+		.recording = ui->status.recording,
 		.flags = (ui->flags | page->flags) & page->view->flags,
 		.frozen = ui->frozen,
 		.older = ui->set != UINT16_MAX,

@@ -12,7 +12,8 @@
 #include "engine/build.h"
 #include "engine/spans.h"
 
-#define RATE_LEAST_S 0.001 /* over less time nothing is told per second */
+#define RATE_LEAST_S 0.01 /* over less time nothing is told per second */
+#define OVER_LEAST_S 0.05 /* less is none with the decimals of its column */
 
 static const struct snapshot_column columns[] = {
 	{"PER S", "", 0},   {"COUNT", "", 0},
@@ -88,7 +89,8 @@ static void fill_sampled(const struct build *b, double *cells, const struct even
 
 	if (s->samples || s->value) {
 		cells[CELL_COUNT] = (double)count;
-		cells[CELL_OVER] = covered;
+		if (covered >= OVER_LEAST_S)
+			cells[CELL_OVER] = covered;
 		if (covered > RATE_LEAST_S)
 			cells[CELL_RATE] = (double)count / covered;
 	}

@@ -21,16 +21,38 @@ static void put_fact(struct text_report *t, const char *name, const char *text)
 	strbuf_putc(&t->b, '\n');
 }
 
+/* Seconds, or what is too short for two decimals of them in three digits. */
+static void put_length(struct strbuf *b, double ns, int decimals)
+{
+	double v = ns >= 999500 ? ns / 1e6 : ns / 1e3;
+
+	if (ns >= 1e8 || ns <= 0)
+		strbuf_printf(b, "%.*f s", decimals, ns / 1e9);
+	else if (ns < 999.5)
+		strbuf_printf(b, "%.0f ns", ns);
+	else
+		strbuf_printf(b, "%.*f %s",
+			      v >= 99.95   ? 0
+			      : v >= 9.995 ? 1
+					   : 2,
+			      v, ns >= 999500 ? "ms" : "\xc2\xb5s");
+}
+
 static void put_time(struct text_report *t)
 {
-	double seconds = (double)(t->s->end_ns - t->s->start_ns) / 1e9;
+	uint64_t ns = t->s->end_ns - t->s->start_ns;
 	time_t start = (time_t)(t->s->wall_start_ns / 1000000000);
 	struct tm tm;
 	char when[64] = "";
 
 	if (t->s->wall_start_ns && localtime_r(&start, &tm))
 		strftime(when, sizeof when, " from %Y-%m-%d %H:%M:%S %z", &tm);
-	strbuf_printf(&t->b, "%-9s %.2f s%s\n", "window", seconds, when);
+	strbuf_printf(&t->b, "%-9s ", "window");
+	if (ns)
+		put_length(&t->b, (double)ns, 2);
+	else
+		strbuf_puts(&t->b, "not known");
+	strbuf_printf(&t->b, "%s\n", when);
 }
 
 static void put_samples(struct text_report *t)
@@ -48,7 +70,8 @@ static void put_samples(struct text_report *t)
 	if (!t->roll.all.samples &&
 	    !t->roll.all.weight) { /* a time or a count of it is not known */
 	} else if (e->desc.unit == EVENT_NS) {
-		strbuf_printf(&t->b, ", %.3f s", (double)t->roll.all.weight / 1e9);
+		strbuf_puts(&t->b, ", ");
+		put_length(&t->b, (double)t->roll.all.weight, 3);
 		if (e->desc.cpu_time && seconds > 0)
 			strbuf_printf(&t->b, " of CPU time, %.1f %% of one CPU",
 				      (double)t->roll.all.weight / 1e7 / seconds);

@@ -40,6 +40,14 @@ static void add_percent(struct facts *f, uint8_t keep, const char *label, double
 	add(f, keep, share > warn ? LOOK_WARN : LOOK_VALUE, label, "%s%%", text)->width = 5;
 }
 
+/* How long; a recording may be too short for whole seconds, or tell no times. */
+static const char *length(char text[NUMBER_TEXT], uint64_t ns, bool recording)
+{
+	if (!recording || ns >= 1000000000)
+		return number_elapsed(text, ns);
+	return number_ns(text, ns ? (double)ns : (double)NAN);
+}
+
 int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
 {
 	struct facts f = {ret, 0, FACTS_MAX};
@@ -75,7 +83,7 @@ int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
 		    (double)s->set_covered_ns / 1e9);
 	else if (*s->event_set)
 		add(&f, 70, LOOK_VALUE, "", "%.60s", s->event_set);
-	add(&f, 150, LOOK_VALUE, "", "%s", number_elapsed(text, s->elapsed_ns))->right = true;
+	add(&f, 150, LOOK_VALUE, "", "%s", length(text, s->elapsed_ns, s->recording))->right = true;
 	return f.n;
 }
 
@@ -177,7 +185,7 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 	else if (s->window_ns)
 		add(&f, 250, LOOK_VALUE, "", "last %s", number_window(text, s->window_ns));
 	else
-		add(&f, 250, LOOK_VALUE, "", "all %s", number_elapsed(text, s->covered_ns));
+		add(&f, 250, LOOK_VALUE, "", "all %s", length(text, s->covered_ns, s->recording));
 	return f.n;
 }
 

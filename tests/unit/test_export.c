@@ -153,6 +153,31 @@ static void test_csv(void **state)
 	made_fini(&m);
 }
 
+/* A short window is told with its figures, and one of no length is not known. */
+static void test_short(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.end_ns = m.s.start_ns + 20400;
+	for (uint32_t i = 0; i < m.s.ncells; i++)
+		m.cells[i].weight /= 1000;
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "window    20.4 \xc2\xb5s from 20");
+	assert_holds(text, "cpu-clock, 100 \xc2\xb5s of CPU time");
+	free(text);
+	m.s.end_ns = m.s.start_ns + 1500000;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "window    1.50 ms from 20");
+	free(text);
+	m.s.end_ns = m.s.start_ns;
+	m.s.wall_start_ns = 0;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "window    not known\n");
+	free(text);
+	made_fini(&m);
+}
+
 static void test_text(void **state)
 {
 	(void)state;
@@ -377,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_rollup_counts_recursion_once),
 		cmocka_unit_test(test_no_stack_is_unknown),
 		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_limit_and_sort),
 		cmocka_unit_test(test_text_without_samples),

@@ -118,6 +118,33 @@ static int down(void **state)
 	return 0;
 }
 
+/* Four milliseconds say nothing per second. */
+static void play_short(struct script *s)
+{
+	frame_id frame = script_frame(s->tables, "f", 0x100);
+
+	script_sample(s, 1000 * MS, 7, 7, 10, &frame, 1);
+	script_sample(s, 1000 * MS + 4000000, 7, 7, 10, &frame, 1);
+}
+
+static void test_short(void **state)
+{
+	static struct bed b;
+	struct engine_setup setup = {.live = false};
+
+	(void)state;
+	b = (struct bed){.script = {.play = play_short}};
+	bed_up(&b, &setup);
+	const struct answer *a = bed_ask(&b, bed_question(VIEW_EVENTS), 2);
+	assert_non_null(a);
+	assert_int_equal(a->status.covered_ns, 4000000);
+	assert_true(bed_row(a, "cpu-clock")->cells[COUNT] == 20);
+	assert_true(isnan(bed_row(a, "cpu-clock")->cells[PER_S]));
+	assert_true(isnan(bed_row(a, "cpu-clock")->cells[OVER])); /* 0.0 it is not */
+	answer_unref(a);
+	bed_down(&b);
+}
+
 static const struct answer *ask(uint16_t set)
 {
 	struct query q = bed_question(VIEW_EVENTS);
@@ -239,6 +266,7 @@ static void test_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_metrics),
 		cmocka_unit_test(test_older_set),

@@ -317,6 +317,17 @@ static void header_facts(void **state)
 			f);
 	assert_string_equal(f[0].value, "FROZEN");
 	assert_string_equal(f[n - 1].value, "last 1 s");
+	/* A recording of 20 µs did not last 0:00, and one without times an unknown time. */
+	struct facts_state brief = {
+		.filter = "", .thread = "", .narrowed = "", .recording = true, .covered_ns = 20000};
+	n = facts_state(&brief, f);
+	assert_string_equal(f[n - 1].value, "all 20.0 \xc2\xb5s");
+	brief.covered_ns = 0;
+	n = facts_state(&brief, f);
+	assert_string_equal(f[n - 1].value, "all " NUMBER_DASH);
+	brief.recording = false;
+	n = facts_state(&brief, f);
+	assert_string_equal(f[n - 1].value, "all 0:00");
 }
 
 int main(void)

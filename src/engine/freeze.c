@@ -95,6 +95,11 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 	s->no_user = hide & QUERY_NO_USER;
 	s->start_ns = w.from_ns ? w.from_ns : p->begin_ns;
 	s->end_ns = s->start_ns + w.covered_ns;
+	if (e->setup.live && !p->begin_ns) { /* nothing at all came */
+		uint64_t now = clock_mono_ns();
+		s->start_ns = e->start_ns;
+		s->end_ns = now > s->start_ns ? now : s->start_ns;
+	}
 	/* A target that was idle at first was watched all the same. */
 	if (e->setup.live && w.all && !p->mark_ns && e->start_ns && e->start_ns < s->start_ns)
 		s->start_ns = e->start_ns;

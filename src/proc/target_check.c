@@ -21,6 +21,7 @@
 
 #include "proc/permit.h"
 #include "proc/procfs.h"
+#include "proc/scope.h"
 
 const char *proc_label(pid_t pid, char *buf, size_t size)
 {
@@ -240,4 +241,41 @@ int target_check_trace(pid_t pid, struct err *err)
 	if (rc == -ESRCH)
 		return err_set(err, ESRCH, "process %s has just ended", label);
 	return rc ? refuse_trace(pid, -rc, err) : 0;
+}
+
+/* Programs count; kernel threads have nothing to trace, and what ends meanwhile is not missed. */
+static bool may_trace(pid_t pid, uint32_t *programs)
+{
+	if (proc_kind(pid) != PROC_PROGRAM)
+		return false;
+	int rc = try_seize(pid);
+	*programs += rc && rc != -ESRCH;
+	return !rc;
+}
+
+int target_check_trace_any(const struct target *target, struct err *err)
+{
+	struct scope *scope = scope_new(target, err);
+	struct err why = {0};
+	uint32_t programs = 0;
+	pid_t *pids = NULL, refused = 0;
+	size_t n = 0;
+	bool any = false;
+
+	if (!scope)
+		return err->no ? -err->no : -ENOENT;
+	if (scope_list(scope, &pids, &n))
+		n = 0;
+	for (size_t i = 0; i < n && !any; i++) {
+		uint32_t before = programs;
+		any = may_trace(pids[i], &programs);
+		if (programs > before && !refused)
+			refused = pids[i];
+	}
+	free(pids);
+	scope_free(scope);
+	if (any || !programs || !target_check_trace(refused, &why))
+		return 0;
+	return err_set(err, EPERM, "none of %u process%s may be traced: %s", programs,
+		       programs == 1 ? "" : "es", why.msg);
 }

@@ -31,6 +31,12 @@ int target_check(const struct target *target, struct err *err);
  */
 int target_check_trace(pid_t pid, struct err *err);
 
+/*
+ * The same for a set to which processes may come any time (scope_wanted): is there any among those
+ * of now that may be traced? -EPERM when there are some, and none may.
+ */
+int target_check_trace_any(const struct target *target, struct err *err);
+
 /* "4242 (mysqld)" for sentences; just the number when the name cannot be read. Returns buf. */
 const char *proc_label(pid_t pid, char *buf, size_t size);
 

@@ -20,6 +20,7 @@
 #include "base/mailbox.h"
 #include "proc/permit.h"
 #include "proc/procfs.h"
+#include "proc/scope.h"
 #include "proc/target_check.h"
 #include "proc/tasks.h"
 #include "sample/timer_impl.h"
@@ -75,6 +76,8 @@ static int timer_probe(const struct target *target, const struct source_config *
 
 	if (!rc)
 		rc = target_check(target, err);
+	if (!rc && scope_wanted(target))
+		rc = target_check_trace_any(target, err);
 	for (uint32_t i = 0; !rc && i < target->npids; i++)
 		rc = target_check_trace(target->pids[i], err);
 	for (uint32_t i = 0; !rc && i < target->ntids; i++)

@@ -97,6 +97,14 @@ if [ "$(id -u)" = 0 ]; then
 		refused "ermi|owner|belongs|root"'
 	check "without privilege one's own process is watched" eval '
 		run $other "$dir/altpttop" --batch --duration 1 -p $theirs; works_with .'
+	check "all of somebody else" eval 'run $other "$dir/altpttop" --batch --duration 0.3 -u root
+		refused "none of [0-9]+ process(es)? may be traced: .*(root|ptrace)"'
+	check "what one may watch of the whole system" eval '
+		run $other "$dir/altpttop" --batch --duration 1 -a; works_with .'
+	check "context switches of user code alone are unknown, not 0" eval '
+		run $other "$dir/altpttop" --batch --duration 1 -e context-switches -p $theirs
+		[ $status = 0 ] && { ! grep -q "context-switches:u" "$dir/out" ||
+			{ grep -q "n/a: it happens in the kernel" "$dir/out" && ! grep -q "no CPU time" "$dir/out"; }; }'
 	check "in a small memlock too" eval '
 		(ulimit -l 64; run $other "$dir/altpttop" --batch --duration 1 -p $theirs
 			echo $status >$dir/status)

@@ -40,7 +40,7 @@ struct window profile_window(const struct profile *p, uint64_t length_ns, uint64
 		known = p->history.forgotten_ns;
 	w.covered_ns = end > known ? end - known : 0;
 	if (!w.all && w.from_ns <= p->begin_ns)
-		w.from_ns = 0; /* late arrivals count into buckets that begin before */
+		w.from_ns = p->mark_ns; /* late arrivals count into buckets that begin before */
 	return w;
 }
 

@@ -181,6 +181,34 @@ static void test_timeless(void **state)
 	tear_down(&b);
 }
 
+static void assert_note(struct bed *b, struct query q, const char *note)
+{
+	const struct answer *a = ask(b, q, 0);
+	assert_int_equal(a->nrows, 0);
+	assert_string_equal(a->note, note);
+	answer_unref(a);
+}
+
+/* Nothing to show: "idle" is only one of the reasons, and never a recording's. */
+static void test_why_empty(void **state)
+{
+	(void)state;
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_timeless, .ends = true}};
+	struct engine_setup setup = {.save = fake_save};
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	bed_up(&b, &setup);
+	answer_unref(ask(&b, q, 50));
+	q.flags = QUERY_NO_USER;
+	assert_note(&b, q, "no samples in this window outside the hidden code");
+	q.flags = 0;
+	engine_command(b.engine, &(struct command){.kind = COMMAND_MARK});
+	assert_note(&b, q, "no samples after the mark, which is at the recording's end");
+	q.window_ns = 1000 * MS;
+	assert_note(&b, q, "no samples after the mark, which is at the recording's end");
+	tear_down(&b);
+}
+
 /* Once the target has ended its last second stays the last second. */
 static void test_profile_outlives_target(void **state)
 {
@@ -447,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_timeless),
+		cmocka_unit_test(test_why_empty),
 		cmocka_unit_test(test_profile_outlives_target),
 		cmocka_unit_test(test_failing_source),
 		cmocka_unit_test(test_recording),

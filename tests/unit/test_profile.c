@@ -315,6 +315,25 @@ static void test_losses(void **state)
 	profile_fini(&p);
 }
 
+/* A recording without times, marked at its end: no window reaches behind the mark. */
+static void test_mark_without_times(void **state)
+{
+	(void)state;
+	static struct profile p;
+	const uint64_t lengths[] = {0, 1 * S, 10 * S, 60 * S};
+	assert_int_equal(profile_init(&p, 0), 0);
+	for (unsigned i = 0; i < 50; i++)
+		add(&p, 0, 1, 10 * MS, 10);
+	assert_int_equal(seen(&p, 10 * S, 0).samples, 50);
+	profile_mark(&p, p.newest_ns);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(seen(&p, lengths[i], 0).samples, 0);
+	profile_unmark(&p);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(seen(&p, lengths[i], 0).samples, 50);
+	profile_fini(&p);
+}
+
 static void test_quiet_target(void **state)
 {
 	(void)state;
@@ -334,11 +353,17 @@ static void test_quiet_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),     cmocka_unit_test(test_until),
-		cmocka_unit_test(test_mark),        cmocka_unit_test(test_ageing),
-		cmocka_unit_test(test_history_cap), cmocka_unit_test(test_totals_cap),
-		cmocka_unit_test(test_pruning),     cmocka_unit_test(test_hostile_times),
-		cmocka_unit_test(test_losses),      cmocka_unit_test(test_quiet_target),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_until),
+		cmocka_unit_test(test_mark),
+		cmocka_unit_test(test_ageing),
+		cmocka_unit_test(test_history_cap),
+		cmocka_unit_test(test_totals_cap),
+		cmocka_unit_test(test_pruning),
+		cmocka_unit_test(test_hostile_times),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_quiet_target),
+		cmocka_unit_test(test_mark_without_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

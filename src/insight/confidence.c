@@ -34,11 +34,13 @@ static void wilson(struct interval *i, double n)
 struct interval confidence_interval(uint64_t weight, double weight_sq, uint64_t whole, double n)
 {
 	struct interval i = {.high = 1, .margin = 0.5};
-	if (!whole || n <= 0)
+	if (!whole)
 		return i;
 	i.share = (double)weight / (double)whole;
 	if (i.share > 1)
 		i.share = 1;
+	if (n <= 0) /* a time that was accounted and never sampled */
+		return i;
 	if (isinf(n))
 		i = (struct interval){i.share, i.share, i.share, 0};
 	else if (confidence_effective(weight, weight_sq) > CONFIDENCE_NORMAL)

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/gate.h"
 #include "proc/procfs.h"
+#include "proc/scope.h"
 #include "proc/target_check.h"
 #include "sample/timer_impl.h"
 
@@ -115,6 +116,11 @@ void timer_refused(struct timer_source *ts, struct timer_thread *t, int no)
 		snprintf(sentence, sizeof sentence,
 			 "thread %d is traced by %s: it is not sampled while it runs", t->tid,
 			 proc_label(tracer, label, sizeof label));
+	else if (scope_wanted(ts->target))
+		snprintf(sentence, sizeof sentence,
+			 "thread %d cannot be traced (%s): neither it nor any other that may not "
+			 "be is sampled",
+			 t->tid, strerror(no));
 	else
 		snprintf(sentence, sizeof sentence,
 			 "thread %d cannot be traced (%s): it is not sampled "

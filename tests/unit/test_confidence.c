@@ -65,6 +65,9 @@ static void test_nothing(void **state)
 	NEAR(i.share, 0);
 	NEAR(i.low, 0);
 	NEAR(i.high, 1);
+	i = confidence_interval(30, 0, 40, 0); /* accounted, never sampled: known, but for chance */
+	NEAR(i.share, 0.75);
+	NEAR(i.margin, 0.5);
 	NEAR(confidence_effective(0, 0), 0);
 }
 

@@ -266,10 +266,8 @@ static void test_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_older_set),
+		cmocka_unit_test(test_short),   cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_metrics), cmocka_unit_test(test_older_set),
 		cmocka_unit_test(test_hidden),
 	};
 	return cmocka_run_group_tests_name("show_events", tests, up, down);

@@ -201,6 +201,7 @@ static bool has_inlines(const struct source_show *s, str_id file, uint32_t line)
 	return false;
 }
 
+/* @text NULL: it is not there. */
 static void emit_line(struct source_show *s, str_id file, uint32_t line, const char *text)
 {
 	struct row *row = build_row(s->b);
@@ -209,7 +210,10 @@ static void emit_line(struct source_show *s, str_id file, uint32_t line, const c
 	const struct line_fold *f = line_folds_find(&s->code.lines, line_key(file, line, 0));
 	bool own = file == s->file;
 	row->key = (struct row_key){.kind = ROW_LINE, .a = line, .b = own ? 0 : hash_mix(file)};
-	row->name = row->full = build_text(s->b, "%s", text);
+	row->name = row->full = build_text(s->b, "%s", text ? text : "");
+	/* The cursor comes to the hottest line: what stands above the first may be far away. */
+	if (!text && s->listing && !s->listing->nlines && s->listing->note[0])
+		row->hint = build_text(s->b, "%s", s->listing->note);
 	row->file = tables_text(s->b->t, file);
 	row->line = line;
 	fill_shares(s, row, f);
@@ -272,7 +276,7 @@ static void emit_others(struct source_show *s)
 		if (rest[i]->file != file)
 			emit_heading(s, tables_text(s->b->t, rest[i]->file));
 		file = rest[i]->file;
-		emit_line(s, file, rest[i]->line, "");
+		emit_line(s, file, rest[i]->line, NULL);
 	}
 	free(rest);
 }

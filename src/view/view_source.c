@@ -98,6 +98,10 @@ static void cell_code(const struct row *row, const struct view_env *env, struct 
 		cell_span(cell, hot ? LOOK_ASM : LOOK_DIM, row->name);
 		break;
 	default:
+		if (!*row->name && *row->hint) { /* which says why */
+			cell_span(cell, LOOK_NOTE, " no source text");
+			break;
+		}
 		cell_span(cell, hot ? LOOK_STRONG : LOOK_CODE,
 			  untabbed(row->name, cell->text, sizeof cell->text,
 				   env->width < NARROW ? TAB_NARROW : TAB_STOP));

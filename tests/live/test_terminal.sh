@@ -57,6 +57,35 @@ check "the filter leaves only what fits" eval 'keys "\\"; keys -l beta; keys Ent
 check "and can be taken back" eval 'keys "\\"; keys C-u; keys Enter; await_screen 3 alpha'
 check "a redraw shows the same" same_screen_after_redraw
 
+# A function whose source is not there and whose hottest line is far below the first.
+source_is_missing() {
+	{
+		printf 'volatile unsigned long x;\nint main(void)\n{\nfor (;;) {\n'
+		for ((i = 0; i < 60; i++)); do
+			echo "for (int i = 0; i < $((20000 + 2000 * i)); i++) x += i * $((i + 2));"
+		done
+		printf '}\n}\n'
+	} >"$dir/gone.c"
+	cc -O1 -g -o "$dir/gone" "$dir/gone.c" && rm "$dir/gone.c" || return 1
+	"$dir/gone" &
+	started+=($!)
+	run_in_terminal "$ALTPTTOP -p $!"
+	await_screen 5 main
+	sleep 2
+	keys a
+	await_screen 3 "no source text" && await_screen 3 "^ *source not found .moved. --source-path"
+}
+if command -v cc >/dev/null; then
+	keys q
+	sleep 0.5
+	check "where the source is not found its rows and the line below say so" source_is_missing
+	keys q
+	sleep 0.5
+	check "functions with names appear again" watch
+else
+	skip "where the source is not found" "no compiler"
+fi
+
 check "40 × 10" eval 'size_is 40 10 && rows_are_whole'
 check "20 × 4 does not end it" size_is 20 4
 check "200 × 50" eval 'size_is 200 50 && rows_are_whole'

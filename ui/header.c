@@ -169,11 +169,20 @@ static void draw_tab_list(struct ui *ui, struct rect r)
 		x += draw_tab(ui, i, x, r.y, tight) + gap;
 }
 
+/* 0: all, as it is where samples tell no time that they could be left out by. */
+static uint64_t window_shown(const struct ui *ui)
+{
+	const struct answer_status *s = &ui->status;
+	bool whole = s->recording && s->covered_ns == s->elapsed_ns;
+
+	return whole && (!s->covered_ns || s->covered_ns > ui->window_ns) ? 0 : ui->window_ns;
+}
+
 static void draw_tabs(struct ui *ui, struct rect r)
 {
 	const struct page *page = page_now(ui);
 	struct facts_state state = {
-		.window_ns = ui->window_ns,
+		.window_ns = window_shown(ui),
 		.covered_ns = ui->status.covered_ns,
 		.recording = ui->status.recording,
 		.flags = (ui->flags | page->flags) & page->view->flags,

@@ -173,6 +173,13 @@ static void test_timeless(void **state)
 	assert_int_equal(a->status.elapsed_ns, 2000 * MS);
 	assert_float_equal(a->status.cpu, 0.25, 1e-9);
 	answer_unref(a);
+	struct query q = bed_question(VIEW_FUNCTIONS); /* there is no last second */
+	q.window_ns = 1000 * MS;
+	a = bed_ask(&b, q, 50);
+	assert_non_null(a);
+	assert_int_equal(a->status.covered_ns, 2000 * MS);
+	assert_int_equal(a->status.set_covered_ns, 2000 * MS);
+	answer_unref(a);
 	const struct snapshot *s = engine_snapshot(b.engine, 0, 1000);
 	assert_non_null(s);
 	assert_int_equal(s->end_ns - s->start_ns, 2000 * MS);

@@ -128,8 +128,11 @@ check "a config file that is a pipe does not hang" eval '
 # A terminal that takes no more output.
 stuck() { # SIGNAL: `script` reads the terminal until the pipe behind it is full
 	rm -f "$dir/pid"
-	(TERM=xterm script -qefc "stty rows 100 cols 250; echo \$\$ >$dir/pid; exec $ALTPTTOP \
-		-p $target -d 0.1" /dev/null </dev/null | sleep 60) &
+	{
+		head -c 60000 /dev/zero # most of what the pipe holds
+		TERM=xterm script -qefc "stty rows 100 cols 250; echo \$\$ >$dir/pid; exec $ALTPTTOP \
+			-p $target -d 0.1" /dev/null </dev/null
+	} | sleep 60 &
 	started+=($!)
 	await 5 test -s "$dir/pid" || return 1
 	local watcher

@@ -38,7 +38,8 @@ has() { # NAME PATTERN
 
 # The reported self shares of the three functions lie within four standard errors of the program's own account.
 # With "shared", time passes for the program while another emulated CPU runs: such ticks come late, in the kernel,
-# or never, as [unsampled]. The report tells how many; each of them may belong to any one function, none is wrong by more.
+# or never, as [unsampled]. That only takes from functions: none has more than its share, and what they lack together is
+# what the report itself calls unsampled or the kernel's.
 shares_hold() { # NAME [shared]
 	part "$1" | awk -v shared="${2:-}" '
 		/^cpu\./ { truth[substr($1, 5)] = $2 }
@@ -52,11 +53,12 @@ shares_hold() { # NAME [shared]
 		/^samples/ { n = $2 }
 		END {
 			for (f in truth) if (f != "total") {
-				p = truth[f] / truth["total"]; d = share[f] / 100 - p; d = d < 0 ? -d : d
+				p = truth[f] / truth["total"]; d = share[f] / 100 - p; se = sqrt(p * (1 - p) / n)
 				printf "%s %.3f, reported %.3f of %d, %.3f astray\n", f, p, share[f] / 100, n, astray
-				known++; bad += d > 4 * sqrt(p * (1 - p) / n) + astray + 1e-3
+				known++; bad += d > 4 * se + 1e-3 || d < -4 * se - astray - 1e-3
+				if (d < 0) lacking -= d
 			}
-			exit known != 3 || n < 200 || bad || astray > 0.15
+			exit known != 3 || n < 200 || bad || astray > 0.15 || lacking > astray + 2 / sqrt(n) + 1e-3
 		}'
 }
 

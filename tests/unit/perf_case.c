@@ -303,5 +303,7 @@ const struct outcome *perf_case(const struct setting *set)
 
 double perf_case_most(const struct outcome *o)
 {
-	return 1.03 + (o->stolen_s + 8e-6 * (double)o->switches) / o->target_s;
+	double most = 1.03 + (o->stolen_s + 8e-6 * (double)o->switches) / o->target_s;
+
+	return most < 1.05 ? most : 1.05;
 }

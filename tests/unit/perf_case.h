@@ -54,7 +54,8 @@ struct setting {
 const struct outcome *perf_case(const struct setting *set);
 /*
  * How much of the CPU time that the kernel accounts may be seen: 3 % more, and what an event's
- * clock has beyond it: what the host stole, and each switch of threads (up to 8 us).
+ * clock has beyond it: what the host stole, and each switch of threads (up to 8 us); never more
+ * than 5 %.
  */
 double perf_case_most(const struct outcome *o);
 

@@ -67,11 +67,19 @@ struct raw_sample {
 	size_t stack_asked;     /* the asked dump size: a shorter dump reached the stack's end */
 	const frame_id *frames; /* recordings with names: innermost first */
 	uint32_t nframes;
+	/*
+	 * Recordings: not 0 and below STACKS_MAX: these frames are those of the last sample of that
+	 * number, unless @renumbered. A sink may rely on it, or take no notice.
+	 */
+	uint32_t recurring;
+	bool renumbered;
 	const struct sample_value *values;
 	uint32_t nvalues;
 	uint8_t *ret_cut; /* NULL, or where the sink writes why the user stack ended (enum
 			     cut_reason): a source that adapts its dumps asks for it */
 };
+
+#define STACKS_MAX (1u << 16) /* numbers for stacks that come again */
 
 /* Finished observation, as it travels the ring to the engine: header, then values, then frames. */
 struct sample {
@@ -86,8 +94,10 @@ struct sample {
 	uint8_t nvalues;
 	uint16_t nframes; /* innermost first */
 	task_id process;  /* the task with tid 0 that stands for the whole process; 0 unknown */
-	uint32_t pad_;
-	/* struct sample_value values[nvalues]; frame_id frames[nframes]; */
+	uint32_t
+		stack; /* not 0: the number of these frames; with nframes 0, of the last so numbered
+			*/
+		       /* struct sample_value values[nvalues]; frame_id frames[nframes]; */
 };
 
 #endif

@@ -5,6 +5,7 @@
  * from the resolver thread; what is not known in time is written as module+0x….
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "session.h"
 
 #define WANT_AT_ONCE 512
+#define NAMES_ONCE   16384
 #define SAVE_WAIT_MS 10000
 
 static struct {
@@ -26,25 +28,46 @@ void save_setup(struct resolver *resolver, const struct export_options *exports)
 	saving.exports = *exports;
 }
 
+/* Each frame of @s once; *ret_n of them. NULL: no memory. */
+static frame_id *frames_of(const struct snapshot *s, uint32_t *ret_n)
+{
+	uint32_t count = tables_frame_count(s->tables) + 1, n = 0;
+	uint8_t *met = calloc(count, 1);
+	frame_id *frames = malloc(count * sizeof *frames);
+
+	for (uint32_t i = 0; met && frames && i < s->nnodes; i++) {
+		frame_id frame = s->nodes[i].frame;
+		if (frame >= count || met[frame])
+			continue;
+		met[frame] = 1;
+		frames[n++] = frame;
+	}
+	if (!met) {
+		free(frames);
+		frames = NULL;
+	}
+	free(met);
+	*ret_n = n;
+	return frames;
+}
+
 bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms)
 {
 	uint64_t end = clock_mono_ns() + (uint64_t)wait_ms * 1000000;
-	frame_id wanted[WANT_AT_ONCE];
-	uint32_t n = 0;
+	uint32_t n = 0, i = 0;
+	frame_id *frames = resolver ? frames_of(s, &n) : NULL;
 
-	if (!resolver)
-		return true;
-	for (uint32_t i = 0; i < s->nnodes; i++) {
-		wanted[n++] = s->nodes[i].frame;
-		if (n < WANT_AT_ONCE && i + 1 < s->nnodes)
-			continue;
+	while (i < n) {
+		uint32_t some = n - i < NAMES_ONCE ? n - i : NAMES_ONCE;
 		uint64_t now = clock_mono_ns();
-		resolver_want(resolver, wanted, n);
+		resolver_want(resolver, frames + i, some);
 		if (now >= end || !resolver_settle(resolver, (int)((end - now) / 1000000) + 1))
-			return false;
-		n = 0;
+			break;
+		i += some;
 	}
-	return true;
+	bool all = i == n && (frames || !resolver);
+	free(frames);
+	return all;
 }
 
 /* @s, or a copy of it with the frames that tail calls left out, where they are wanted. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-bool wire_varint(struct wire *w, uint64_t *ret_value)
+bool wire_varint_long(struct wire *w, uint64_t *ret_value)
 {
 	uint64_t v = 0;
 	for (unsigned shift = 0; shift < 64 && w->at < w->end; shift += 7) {

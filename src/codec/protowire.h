@@ -30,7 +30,16 @@ static inline struct wire wire_of(const uint8_t *data, size_t len)
 	return (struct wire){data, data + len, false};
 }
 
-bool wire_varint(struct wire *w, uint64_t *ret_value);
+bool wire_varint_long(struct wire *w, uint64_t *ret_value); /* of any length */
+
+static inline bool wire_varint(struct wire *w, uint64_t *ret_value)
+{
+	if (w->at == w->end || *w->at & 0x80)
+		return wire_varint_long(w, ret_value);
+	*ret_value = *w->at++;
+	return true;
+}
+
 bool wire_next(struct wire *w, struct wire_field *ret_field); /* false: the end, or damage */
 
 /*

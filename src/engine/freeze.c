@@ -120,7 +120,8 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 static void catch_up(struct engine *e)
 {
 	uint64_t until = clock_mono_ns() + CATCH_UP_NS;
-	while (engine_drain(e, CATCH_UP_NS) && clock_mono_ns() < until &&
+	bool ends = !e->setup.live && atomic_load(&e->shared.finished); /* then all there is */
+	while (engine_drain(e, CATCH_UP_NS) && (ends || clock_mono_ns() < until) &&
 	       !atomic_load(&e->stopping))
 		;
 }

@@ -25,6 +25,7 @@
 #define REREAD_LAST_NS  5000000000ull
 #define PAST_BYTES      ((size_t)32 << 20)
 #define BYTES_EVERY     4096 /* samples between two looks at the memory held */
+#define RESEND_EVERY    64   /* samples of one stack: the engine may have shortened its path */
 
 struct intake {
 	struct sink sink;
@@ -38,6 +39,10 @@ struct intake {
 	bool live;
 	uint64_t samples;
 	uint64_t sums[EVENT_MAX], hits; /* of all samples so far */
+	struct known {
+		uint8_t sent,
+			cut; /* samples since the frames were sent, 0: never; enum cut_reason */
+	} * known;           /* [STACKS_MAX] by the source's numbers, NULL: it gives none */
 	uint32_t max_frames;
 	frame_id *frames;
 	struct unwind_result result;
@@ -126,6 +131,29 @@ static void recall(struct intake *in, const struct life *life)
 					    .stitched = life->last_stitched};
 }
 
+/*
+ * A stack that the source knows to come again travels as its number, save now and then. What is of
+ * one number is of one cut.
+ */
+static bool is_known(struct intake *in, const struct raw_sample *s)
+{
+	if (!in->known || s->renumbered)
+		return false;
+	struct known *k = &in->known[s->recurring];
+	if (!k->sent || ++k->sent > RESEND_EVERY)
+		return false;
+	in->result = (struct unwind_result){.cut = (enum cut_reason)k->cut};
+	return true;
+}
+
+static void make_known(struct intake *in, const struct raw_sample *s)
+{
+	if (!in->known)
+		in->known = calloc(STACKS_MAX, sizeof *in->known);
+	if (in->known)
+		in->known[s->recurring] = (struct known){1, (uint8_t)in->result.cut};
+}
+
 static void find_stack(struct intake *in, struct process *p, struct life *life,
 		       const struct raw_sample *s)
 {
@@ -140,6 +168,11 @@ static void find_stack(struct intake *in, struct process *p, struct life *life,
 	if (s->ret_cut)
 		*s->ret_cut = (uint8_t)in->result.cut;
 	remember(in, life);
+}
+
+static bool numbered(const struct intake *in, const struct raw_sample *s)
+{
+	return !in->live && s->recurring && s->recurring < STACKS_MAX;
 }
 
 static void queue(struct intake *in, const struct process *p, const struct life *life,
@@ -166,6 +199,7 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 		.nvalues = (uint8_t)nvalues,
 		.nframes = (uint16_t)nframes,
 		.process = p->task,
+		.stack = numbered(in, s) ? s->recurring : 0,
 	};
 	struct sample_value *values = (struct sample_value *)(void *)(out + 1);
 	if (nvalues)
@@ -210,7 +244,12 @@ static void take_sample(void *ctx, const struct raw_sample *s)
 		shared_loss(in->shared, LOSS_QUEUE, 1);
 		return;
 	}
-	find_stack(in, p, life, s);
+	bool number = numbered(in, s);
+	if (!number || !is_known(in, s)) {
+		find_stack(in, p, life, s);
+		if (number)
+			make_known(in, s);
+	}
 	queue(in, p, life, s);
 	if (in->samples++ % BYTES_EVERY == 0) {
 		if (!in->shared->main_module)
@@ -402,6 +441,7 @@ void intake_free(struct intake *in)
 	if (!in)
 		return;
 	lives_fini(&in->lives);
+	free(in->known);
 	unwinder_free(in->unwinder);
 	free(in->frames);
 	free(in);

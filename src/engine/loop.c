@@ -21,6 +21,7 @@
 
 #define MS              1000000ull
 #define REST_NS         (10 * MS)  /* between two drains */
+#define REST_FILE_NS    (2 * MS)   /* likewise, of a recording: its source must not wait for room */
 #define DRAIN_NS        (20 * MS)  /* of draining before commands and answers get a look */
 #define EARLY_NS        (100 * MS) /* between answers in the first second */
 #define NAMES_NS        (50 * MS)  /* before an answer that only brings names */
@@ -205,11 +206,15 @@ void *engine_main(void *arg)
 		take_question(e);
 		bool more = false;
 		uint64_t now = clock_mono_ns();
-		bool resting = e->setup.live && now < e->rest_until_ns;
+		bool resting = now < e->rest_until_ns && !atomic_load(&e->shared.finished);
 		if (!resting) {
 			bool had = spsc_used(e->ring) > 0;
 			more = engine_drain(e, DRAIN_NS);
-			e->rest_until_ns = had && e->setup.live ? now + REST_NS : 0;
+			now = e->setup.live ? now : clock_mono_ns();
+			e->rest_until_ns = !had            ? 0
+					   : e->setup.live ? now + REST_NS
+					   : more          ? 0
+							   : now + REST_FILE_NS;
 		}
 		take_end(e);
 		engine_serve_waits(e);

@@ -11,17 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
-#include "codec/protowire.h"
-#include "import/importer.h"
+#include "import/pprofparts.h"
 
-#define VALUES_MAX 16
-#define STACK_MAX  4096
-#define LINES_MAX  1024
+#define LINES_MAX 1024
+#define FILE_MAX  (4ull << 30)
 /* Producers number locations from 1 up: an index finds them then, whatever else there may be. */
 #define DENSE_FACTOR 4
 #define DENSE_LEAST  65536
-#define FILE_MAX     (4ull << 30)
 
 /* Field numbers of profile.proto. */
 enum {
@@ -36,8 +32,6 @@ enum {
 	PROFILE_COMMENT = 13,
 	PROFILE_DEFAULT_TYPE
 };
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
-enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
 enum {
 	MAPPING_ID = 1,
 	MAPPING_START,
@@ -49,65 +43,6 @@ enum {
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
-
-struct range {
-	const uint8_t *data;
-	size_t len;
-};
-
-struct value_type {
-	char name[96];
-	enum event_unit unit;
-	uint64_t factor;
-	uint16_t event; /* UINT16_MAX: counts hits only */
-};
-
-struct mapping {
-	uint64_t id, start, offset;
-	module_id module;
-	bool kernel;
-};
-
-struct function {
-	uint64_t id;
-	str_id name, file;
-};
-
-struct location {
-	uint32_t first, n; /* in frames */
-};
-
-struct pprof {
-	struct import *im;
-	struct {
-		VEC(struct range)
-	} strings, types, samples, mappings, locations, functions;
-	uint64_t default_type, time_ns, duration_ns;
-	struct {
-		VEC(uint64_t)
-	} comments;
-	struct value_type values[VALUES_MAX];
-	unsigned nvalues;
-	int weight, hits; /* places in values; -1 none */
-	struct map64 mapping_of, function_of, location_of;
-	struct {
-		VEC(uint32_t)
-	} dense; /* by location id, where ids are small: index in location + 1 */
-	struct {
-		VEC(struct mapping)
-	} mapping;
-	struct {
-		VEC(struct function)
-	} function;
-	struct {
-		VEC(struct location)
-	} location;
-	struct {
-		VEC(frame_id)
-	} frames, stack;
-	bool ours; /* we wrote it */
-	uint64_t bad_references, negative;
-};
 
 static bool add_comment(void *ctx, uint64_t text)
 {
@@ -145,7 +80,7 @@ static int collect(struct pprof *p, const uint8_t *data, size_t len)
 	return rc ? rc : w.damaged ? -EBADMSG : 0;
 }
 
-static struct range string_at(struct pprof *p, uint64_t index)
+struct range pprof_string(struct pprof *p, uint64_t index)
 {
 	if (index < p->strings.len)
 		return p->strings.data[index];
@@ -155,11 +90,11 @@ static struct range string_at(struct pprof *p, uint64_t index)
 
 static str_id intern(struct pprof *p, uint64_t index)
 {
-	struct range r = string_at(p, index);
+	struct range r = pprof_string(p, index);
 	return tables_strn(p->im->tables, (const char *)r.data, r.len);
 }
 
-static bool is(struct range r, const char *s)
+bool pprof_is(struct range r, const char *s)
 {
 	return r.len == strlen(s) && !memcmp(r.data, s, r.len);
 }
@@ -170,12 +105,12 @@ static bool is(struct range r, const char *s)
  */
 static bool read_machine(struct pprof *p, char host[4][96])
 {
-	struct range first = p->comments.len ? string_at(p, p->comments.data[0])
+	struct range first = p->comments.len ? pprof_string(p, p->comments.data[0])
 					     : (struct range){0};
 	p->ours = first.len >= 8 && !memcmp(first.data, "altpttop", 8);
 	if (!p->ours || p->comments.len < 2)
 		return false;
-	struct range r = string_at(p, p->comments.data[1]);
+	struct range r = pprof_string(p, p->comments.data[1]);
 	char text[256], end;
 	snprintf(text, sizeof text, "%.*s", (int)(r.len < 255 ? r.len : 255), (const char *)r.data);
 	return sscanf(text, "%95s %95s %95s %95s %c", host[0], host[1], host[2], host[3], &end) ==
@@ -214,17 +149,18 @@ static void read_types(struct pprof *p)
 		uint64_t type = 0, unit = 0;
 		while (wire_next(&w, &f))
 			*(f.number == 1 ? &type : &unit) = f.value;
-		struct range name = string_at(p, type), what = string_at(p, unit);
+		struct range name = pprof_string(p, type), what = pprof_string(p, unit);
 		struct value_type *v = &p->values[p->nvalues];
 		*v = (struct value_type){.unit = EVENT_COUNT, .factor = 1};
 		for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-			if (is(what, units[k].unit)) {
+			if (pprof_is(what, units[k].unit)) {
 				v->unit = EVENT_NS;
 				v->factor = units[k].ns;
 			}
 		int n = (int)(name.len < sizeof v->name - 1 ? name.len : sizeof v->name - 1);
 		snprintf(v->name, sizeof v->name, "%.*s", n, (const char *)name.data);
-		bool plain = is(what, "count") && (is(name, "samples") || is(name, "sample"));
+		bool plain = pprof_is(what, "count") &&
+			     (pprof_is(name, "samples") || pprof_is(name, "sample"));
 		if (plain && p->hits < 0)
 			p->hits = (int)p->nvalues;
 		else if (type == p->default_type && p->default_type)
@@ -289,8 +225,8 @@ static int read_mappings(struct pprof *p)
 		while (wire_next(&w, &f))
 			if (f.type == 0 && f.number < 16)
 				v[f.number] = f.value;
-		struct range path = string_at(p, v[MAPPING_FILE]),
-			     id = string_at(p, v[MAPPING_BUILD_ID]);
+		struct range path = pprof_string(p, v[MAPPING_FILE]),
+			     id = pprof_string(p, v[MAPPING_BUILD_ID]);
 		struct module m = {.kind = path.len && path.data[0] == '/' ? MODULE_FILE
 									   : MODULE_NAMED};
 		const uint8_t *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
@@ -413,136 +349,6 @@ static int read_location(struct pprof *p, struct range r)
 	return vec_push(&p->location, out);
 }
 
-/* --- samples --- */
-
-static bool add_location(void *ctx, uint64_t id)
-{
-	struct pprof *p = ctx;
-	uint32_t index;
-	if (p->stack.len >= STACK_MAX)
-		return true;
-	if (id < p->dense.len && p->dense.data[id]) {
-		index = p->dense.data[id] - 1;
-	} else if (!map64_get(&p->location_of, id, &index)) {
-		p->bad_references++;
-		return !vec_push(&p->stack, FRAME_UNKNOWN);
-	}
-	const struct location *l = &p->location.data[index];
-	for (uint32_t i = 0; i < l->n; i++)
-		if (vec_push(&p->stack, p->frames.data[l->first + i]))
-			return false;
-	return true;
-}
-
-struct numbers {
-	int64_t v[VALUES_MAX];
-	unsigned n;
-};
-
-static bool add_value(void *ctx, uint64_t value)
-{
-	struct numbers *n = ctx;
-	if (n->n < VALUES_MAX)
-		n->v[n->n++] = (int64_t)value;
-	return true;
-}
-
-struct who {
-	int64_t pid, tid;
-	struct range name, comm, process;
-};
-
-static void read_label(struct pprof *p, const struct wire_field *label, struct who *io_who)
-{
-	struct wire w = wire_of(label->data, label->len);
-	struct wire_field f;
-	uint64_t key = 0, str = 0, num = 0;
-	while (wire_next(&w, &f))
-		if (f.type == 0)
-			*(f.number == LABEL_KEY   ? &key
-			  : f.number == LABEL_STR ? &str
-			  : f.number == LABEL_NUM ? &num
-						  : &(uint64_t){0}) = f.value;
-	struct range k = string_at(p, key);
-	if (is(k, "thread_id"))
-		io_who->tid = (int64_t)num;
-	else if (is(k, "pid"))
-		io_who->pid = (int64_t)num;
-	else if (is(k, "thread_name"))
-		io_who->name = string_at(p, str);
-	else if (is(k, "comm"))
-		io_who->comm = string_at(p, str);
-	else if (is(k, "process"))
-		io_who->process = string_at(p, str);
-}
-
-/* "name (tid)" → the name alone. */
-static struct range bare_name(struct range r)
-{
-	const uint8_t *open = r.len && r.data[r.len - 1] == ')' ? memrchr(r.data, '(', r.len)
-								: NULL;
-	if (open && open > r.data && open[-1] == ' ')
-		r.len = (size_t)(open - 1 - r.data);
-	return r;
-}
-
-static int read_sample(struct pprof *p, struct range r)
-{
-	struct wire w = wire_of(r.data, r.len);
-	struct wire_field f;
-	struct numbers numbers = {.n = 0};
-	struct who who = {0};
-	p->stack.len = 0;
-	while (wire_next(&w, &f)) {
-		bool good = true;
-		if (f.number == SAMPLE_LOCATION)
-			good = wire_each(&f, add_location, p);
-		else if (f.number == SAMPLE_VALUE)
-			good = wire_each(&f, add_value, &numbers);
-		else if (f.number == SAMPLE_LABEL && f.type == 2)
-			read_label(p, &f, &who);
-		if (!good)
-			return -EBADMSG;
-	}
-	struct sample_value values[VALUES_MAX];
-	struct raw_sample s = {.cpu = UINT32_MAX,
-			       .pid = (pid_t)who.pid,
-			       .tid = (pid_t)(who.tid ? who.tid : who.pid),
-			       .values = values,
-			       .hits = 1};
-	for (unsigned i = 0; i < numbers.n && i < p->nvalues; i++) {
-		const struct value_type *v = &p->values[i];
-		if (numbers.v[i] < 0) {
-			p->negative++;
-			continue;
-		}
-		uint64_t value = (uint64_t)numbers.v[i] * v->factor;
-		if ((int)i == p->hits)
-			s.hits = value;
-		if ((int)i == p->weight) {
-			s.event = v->event;
-			s.weight = value;
-		} else if (v->event != UINT16_MAX) {
-			values[s.nvalues++] = (struct sample_value){v->event, VALUE_OK, value, 1};
-		}
-	}
-	if (!s.hits && s.weight && p->ours) /* [unsampled] */
-		s.flags = SAMPLE_ACCOUNTED;
-	if (!s.hits && !s.weight && !s.nvalues)
-		return 0;
-	static const frame_id unknown = FRAME_UNKNOWN;
-	s.frames = p->stack.len ? p->stack.data : &unknown;
-	s.nframes = p->stack.len ? (uint32_t)p->stack.len : 1;
-	struct range name = who.name.len ? bare_name(who.name) : who.comm;
-	if (who.process.len && s.tid != s.pid)
-		import_comm(p->im, 0, s.pid, s.pid, (const char *)who.process.data,
-			    who.process.len);
-	if (name.len)
-		import_comm(p->im, 0, s.pid, s.tid, (const char *)name.data, name.len);
-	p->im->sink->ops->sample(p->im->sink->ctx, &s);
-	return 0;
-}
-
 static int deliver(struct pprof *p)
 {
 	read_types(p);
@@ -555,7 +361,7 @@ static int deliver(struct pprof *p)
 	for (size_t i = 0; i < p->locations.len && !rc; i++)
 		rc = read_location(p, p->locations.data[i]);
 	for (size_t i = 0; i < p->samples.len && !rc; i++)
-		rc = import_go_on(p->im) ? read_sample(p, p->samples.data[i]) : -ECANCELED;
+		rc = import_go_on(p->im) ? pprof_sample(p, p->samples.data[i]) : -ECANCELED;
 	return rc;
 }
 
@@ -621,6 +427,8 @@ static int pprof_run(struct import *im, struct err *err)
 	vec_fini(&p.location);
 	vec_fini(&p.frames);
 	vec_fini(&p.stack);
+	vec_fini(&p.label_kinds);
+	seen_fini(&p.seen);
 	free(data);
 	return rc;
 }

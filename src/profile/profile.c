@@ -8,6 +8,7 @@
 #include "profile/profile.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/prune.h"
@@ -37,12 +38,15 @@ void profile_fini(struct profile *p)
 	cells_fini(&p->open);
 	cells_fini(&p->since);
 	cells_fini(&p->base);
+	free(p->places);
+	p->places = NULL;
 }
 
 size_t profile_bytes(const struct profile *p)
 {
 	return p->trie.bytes + p->history.bytes + cells_bytes(&p->open) + cells_bytes(&p->since) +
-	       cells_bytes(&p->base) + p->ledger.cap * sizeof *p->ledger.data;
+	       cells_bytes(&p->base) + p->ledger.cap * sizeof *p->ledger.data +
+	       (p->places ? STACKS_MAX * sizeof *p->places : 0);
 }
 
 static bool totals_full(const struct profile *p, const struct cells *to)
@@ -147,14 +151,55 @@ static void add_values(struct profile *p, const struct sample *s, node_id node,
 	}
 }
 
+/* What is known of the sample's stack by its number, NULL: it has none. */
+static struct profile_place *place_of(struct profile *p, const struct sample *s)
+{
+	if (!s->stack || s->stack >= STACKS_MAX)
+		return NULL;
+	if (!p->places)
+		p->places = calloc(STACKS_MAX, sizeof *p->places);
+	return p->places ? &p->places[s->stack] : NULL;
+}
+
+static node_id add_path(struct profile *p, const struct sample *s, const frame_id *frames)
+{
+	node_id node = trie_add(&p->trie, frames, s->nframes);
+	if (node == NODE_OVERFLOW && make_room(p))
+		node = trie_add(&p->trie, frames, s->nframes);
+	return node;
+}
+
+/* As cells_add; the cell is where this stack's last one was, most often. */
+static int add_cell(struct profile *p, const struct cell *c, struct profile_place *place)
+{
+	if (place && place->cell < p->open.len) {
+		struct cell *last = &p->open.data[place->cell];
+		if (last->node == c->node && last->task == c->task && last->event == c->event &&
+		    last->flags == c->flags) {
+			cell_sum(last, c);
+			return 0;
+		}
+	}
+	struct cell *to = cells_at(&p->open, c);
+	if (!to)
+		return -ENOMEM;
+	cell_sum(to, c);
+	if (place)
+		place->cell = (uint32_t)(to - p->open.data);
+	return 0;
+}
+
 void profile_add(struct profile *p, const struct sample *s, const struct sample_value *values,
 		 const frame_id *frames)
 {
 	advance(p, s->time_ns);
 	bool blocked = s->flags & SAMPLE_BLOCKED;
-	node_id node = trie_add(&p->trie, frames, s->nframes);
-	if (node == NODE_OVERFLOW && make_room(p))
-		node = trie_add(&p->trie, frames, s->nframes);
+	struct profile_place *place = place_of(p, s);
+	node_id node = place && !s->nframes ? place->node : NODE_ROOT;
+	if (node == NODE_ROOT)
+		node = add_path(p, s, frames);
+	if (place)
+		place->node = node;
 	p->overflowed_paths += node == NODE_OVERFLOW;
 	p->added++;
 	struct cell c = {
@@ -165,7 +210,7 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		.samples = s->hits,
 		.weight = s->weight,
 		.weight_sq = s->hits ? (double)s->weight * (double)s->weight / (double)s->hits : 0};
-	if (cells_add(&p->open, &c))
+	if (add_cell(p, &c, place))
 		p->overflowed++;
 	add_values(p, s, c.node, values);
 

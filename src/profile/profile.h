@@ -36,6 +36,10 @@ struct profile {
 	enum account_scope scope;
 	uint32_t pruned;             /* times that rare paths were shortened (prune.h) */
 	uint64_t added, prune_after; /* samples; no pruning before so many */
+	struct profile_place {
+		node_id node;  /* 0: nothing is known */
+		uint32_t cell; /* where in `open` its newest was */
+	} * places;            /* [STACKS_MAX] by sample.stack; NULL: no sample has such a number */
 };
 
 int profile_init(struct profile *p, size_t cap_bytes); /* 0: PROFILE_BYTES; -ENOMEM */

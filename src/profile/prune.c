@@ -154,6 +154,14 @@ static int move_history(struct pruning *g)
 	return 0;
 }
 
+static void move_places(struct pruning *g)
+{
+	struct profile_place *places = g->p->places;
+	for (uint32_t i = 0; places && i < STACKS_MAX; i++)
+		if (places[i].node)
+			places[i].node = moved(g, places[i].node);
+}
+
 static void move_open(struct pruning *g)
 {
 	struct cells *open = &g->p->open;
@@ -185,6 +193,7 @@ int profile_prune(struct profile *p, bool totals)
 	if (move_history(&g))
 		history_forget(&p->history, p->newest_ns);
 	move_open(&g);
+	move_places(&g);
 	cells_fini(&p->since);
 	cells_fini(&p->base);
 	p->since = g.since;

@@ -28,7 +28,7 @@ struct bed {
 	const struct sink *sink;
 };
 
-static void up(struct bed *b, size_t ring_bytes)
+static void up_as(struct bed *b, size_t ring_bytes, bool live)
 {
 	b->t = tables_new();
 	assert_int_equal(shared_init(&b->shared), 0);
@@ -39,12 +39,18 @@ static void up(struct bed *b, size_t ring_bytes)
 				       .shared = &b->shared,
 				       .ring = b->ring,
 				       .says = b->says,
-				       .live = true};
+				       .live = live,
+				       .max_frames = live ? 0 : 8};
 	b->in = intake_new(&config);
 	assert_non_null(b->in);
 	b->sink = intake_sink(b->in);
 	struct event_desc d = {.name = "cpu-clock", .sampled = true};
 	b->sink->ops->event(b->sink->ctx, 0, &d);
+}
+
+static void up(struct bed *b, size_t ring_bytes)
+{
+	up_as(b, ring_bytes, true);
 }
 
 static void down(struct bed *b)
@@ -366,6 +372,62 @@ static void test_output(void **state)
 	output_fini(&o);
 }
 
+/* A recording's stack that comes again travels as its number, and now and then as its frames. */
+static void test_numbered_stacks(void **state)
+{
+	(void)state;
+	enum { TIMES = 1000, DEEP = 2000 };
+	static frame_id frames[DEEP];
+	uint32_t whole = 0, cut = 0;
+	struct bed b = {0};
+	up_as(&b, 1 << 20, false);
+	for (int i = 0; i < DEEP; i++)
+		frames[i] = script_frame(b.t, "f", (uint64_t)i + 1);
+	struct raw_sample raw = {.pid = PID, .tid = PID, .frames = frames, .nframes = 3};
+	raw.recurring = 9;
+	for (int i = 0; i < TIMES; i++) {
+		b.sink->ops->sample(b.sink->ctx, &raw);
+		const struct sample *s = next(&b);
+		assert_int_equal(s->stack, 9);
+		assert_true(i || s->nframes == 3);
+		if (s->nframes)
+			assert_memory_equal(sample_frames(s), frames, 3 * sizeof *frames);
+		whole += s->nframes != 0;
+	}
+	assert_in_range(whole, 2, TIMES / 20);
+	/* The number now means others. */
+	raw.renumbered = true;
+	raw.frames = frames + 1;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	const struct sample *s = next(&b);
+	assert_int_equal(s->nframes, 3);
+	assert_int_equal(sample_frames(s)[0], frames[1]);
+	/* Beyond the numbers there are: as if it had none. */
+	raw.recurring = STACKS_MAX;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	s = next(&b);
+	assert_int_equal(s->stack, 0);
+	assert_int_equal(s->nframes, 3);
+	/* What is cut says so each time. */
+	raw = (struct raw_sample){
+		.pid = PID, .tid = PID, .frames = frames, .nframes = DEEP, .recurring = 10};
+	for (int i = 0; i < 10; i++) {
+		b.sink->ops->sample(b.sink->ctx, &raw);
+		cut += next(&b)->cut != CUT_NONE;
+	}
+	assert_int_equal(cut, 10);
+	down(&b);
+
+	/* A live source has no numbers. */
+	up(&b, 1 << 20);
+	raw.nframes = 3;
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	assert_int_equal(next(&b)->stack, 0);
+	assert_int_equal(next(&b)->nframes, 3);
+	down(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_event),
 		cmocka_unit_test(test_sums_hold),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_numbered_stacks),
 		cmocka_unit_test(test_values_travel),
 		cmocka_unit_test(test_say_and_progress),
 		cmocka_unit_test(test_output),

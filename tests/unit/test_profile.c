@@ -262,6 +262,62 @@ static void test_pruning(void **state)
 	profile_fini(&p);
 }
 
+/* A stack goes by its number: to the same node as by its frames, and after pruning to what is left.
+ */
+static void test_numbered_stacks(void **state)
+{
+	(void)state;
+	static struct profile p;
+	frame_id f[12];
+	assert_int_equal(profile_init(&p, 8 << 20), 0);
+	struct sample s = {.time_ns = BEGIN_NS, .weight = 3, .hits = 1, .task = 1, .nframes = 12};
+	for (frame_id d = 0; d < 12; d++)
+		f[d] = 100 + d;
+	s.stack = 5;
+	profile_add(&p, &s, NULL, f);
+	s.nframes = 0;
+	profile_add(&p, &s, NULL, NULL);
+	s.task = 2;
+	profile_add(&p, &s, NULL, NULL);
+	struct cell key = {.node = trie_add(&p.trie, f, 12), .task = 1};
+	assert_int_equal(cells_find(&p.open, &key)->samples, 2);
+	key.task = 2;
+	assert_int_equal(cells_find(&p.open, &key)->weight, 3);
+	/* A number nobody told of, and one that is none. */
+	s.stack = 6;
+	profile_add(&p, &s, NULL, NULL);
+	s.stack = STACKS_MAX;
+	profile_add(&p, &s, NULL, NULL);
+	key.node = trie_add(&p.trie, (frame_id[]){FRAME_UNKNOWN}, 1);
+	assert_int_equal(cells_find(&p.open, &key)->samples, 2);
+	/* The number is given to another stack. */
+	s.stack = 5;
+	s.nframes = 2;
+	profile_add(&p, &s, NULL, f);
+	key.node = trie_add(&p.trie, f, 2);
+	assert_int_equal(cells_find(&p.open, &key)->samples, 1);
+
+	srand(4);
+	s.stack = 0;
+	s.nframes = 12;
+	uint64_t n = 0;
+	for (; !p.pruned && n < 2000000; n++) {
+		for (int d = 1; d < 12; d++)
+			f[d] = 1000 + (frame_id)(rand() % 4000);
+		s.time_ns += MS;
+		profile_add(&p, &s, NULL, f);
+	}
+	assert_int_equal(p.pruned, 1);
+	s.stack = 5;
+	s.nframes = 0;
+	profile_add(&p, &s, NULL, NULL);
+	node_id now = p.places[5].node;
+	assert_in_range(now, NODE_OVERFLOW + 1, p.trie.count - 1);
+	assert_int_equal(trie_at(&p.trie, now)->frame, 100);
+	assert_int_equal(seen(&p, 0, 0).samples, n + 7);
+	profile_fini(&p);
+}
+
 /* Too many cells: they lose their thread, then their node; the sum stays right. */
 static void test_totals_cap(void **state)
 {
@@ -353,17 +409,12 @@ static void test_quiet_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_until),
-		cmocka_unit_test(test_mark),
-		cmocka_unit_test(test_ageing),
-		cmocka_unit_test(test_history_cap),
-		cmocka_unit_test(test_totals_cap),
-		cmocka_unit_test(test_pruning),
-		cmocka_unit_test(test_hostile_times),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_quiet_target),
-		cmocka_unit_test(test_mark_without_times),
+		cmocka_unit_test(test_windows),       cmocka_unit_test(test_until),
+		cmocka_unit_test(test_mark),          cmocka_unit_test(test_ageing),
+		cmocka_unit_test(test_history_cap),   cmocka_unit_test(test_totals_cap),
+		cmocka_unit_test(test_pruning),       cmocka_unit_test(test_numbered_stacks),
+		cmocka_unit_test(test_hostile_times), cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_quiet_target),  cmocka_unit_test(test_mark_without_times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

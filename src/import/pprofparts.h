@@ -1,0 +1,85 @@
+/*
+ * pprofparts: what the two files of the pprof reader share: pprof.c reads what samples refer to,
+ * pprofsample.c the samples.
+ */
+#ifndef ALTPTTOP_PPROFPARTS_H
+#define ALTPTTOP_PPROFPARTS_H
+
+#include "base/vec.h"
+#include "codec/protowire.h"
+#include "import/importer.h"
+#include "import/seen.h"
+
+#define VALUES_MAX 16
+
+struct range {
+	const uint8_t *data;
+	size_t len;
+};
+
+struct value_type {
+	char name[96];
+	enum event_unit unit;
+	uint64_t factor;
+	uint16_t event; /* UINT16_MAX: counts hits only */
+};
+
+struct mapping {
+	uint64_t id, start, offset;
+	module_id module;
+	bool kernel;
+};
+
+struct function {
+	uint64_t id;
+	str_id name, file;
+};
+
+struct location {
+	uint32_t first, n; /* in frames */
+};
+
+struct pprof {
+	struct import *im;
+	struct {
+		VEC(struct range)
+	} strings, types, samples, mappings, locations, functions;
+	uint64_t default_type, time_ns, duration_ns;
+	struct {
+		VEC(uint64_t)
+	} comments;
+	struct value_type values[VALUES_MAX];
+	unsigned nvalues;
+	int weight, hits; /* places in values; -1 none */
+	struct map64 mapping_of, function_of, location_of;
+	struct {
+		VEC(uint32_t)
+	} dense; /* by location id, where ids are small: index in location + 1 */
+	struct {
+		VEC(struct mapping)
+	} mapping;
+	struct {
+		VEC(struct function)
+	} function;
+	struct {
+		VEC(struct location)
+	} location;
+	struct {
+		VEC(frame_id)
+	} frames, stack;
+	struct seen seen;
+	struct {
+		VEC(uint8_t)
+	} label_kinds; /* by the string of the key: enum label_kind */
+	bool ours;     /* we wrote it */
+	uint64_t bad_references, negative;
+};
+
+/* String @index, empty (and counted as a bad reference) when there is none. */
+struct range pprof_string(struct pprof *p, uint64_t index);
+bool pprof_is(struct range r, const char *text);
+
+/* Deliver one sample; -EBADMSG. */
+int pprof_sample(struct pprof *p, struct range r);
+
+#endif

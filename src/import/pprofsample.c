@@ -1,0 +1,221 @@
+/*
+ * pprofsample: one sample of a pprof profile: its stack, its values, whose it is.
+ *
+ * A stack that came before is found by the bytes of its list of locations (seen.h); what labels
+ * tell is known by the string that names them. Source thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "import/pprofparts.h"
+
+#define STACK_MAX 4096
+
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
+
+static bool add_location(void *ctx, uint64_t id)
+{
+	struct pprof *p = ctx;
+	uint32_t index;
+	if (p->stack.len >= STACK_MAX)
+		return true;
+	if (id < p->dense.len && p->dense.data[id]) {
+		index = p->dense.data[id] - 1;
+	} else if (!map64_get(&p->location_of, id, &index)) {
+		p->bad_references++;
+		return !vec_push(&p->stack, FRAME_UNKNOWN);
+	}
+	const struct location *l = &p->location.data[index];
+	for (uint32_t i = 0; i < l->n; i++)
+		if (vec_push(&p->stack, p->frames.data[l->first + i]))
+			return false;
+	return true;
+}
+
+struct numbers {
+	int64_t v[VALUES_MAX];
+	unsigned n;
+};
+
+static bool add_value(void *ctx, uint64_t value)
+{
+	struct numbers *n = ctx;
+	if (n->n < VALUES_MAX)
+		n->v[n->n++] = (int64_t)value;
+	return true;
+}
+
+enum label_kind {
+	LABEL_NEW,
+	LABEL_OTHER,
+	LABEL_TID,
+	LABEL_PID,
+	LABEL_NAME,
+	LABEL_COMM,
+	LABEL_PROCESS
+};
+
+struct who {
+	int64_t pid, tid;
+	struct range name, comm, process;
+};
+
+static enum label_kind kind_of_text(struct range r)
+{
+	static const struct {
+		const char *key;
+		enum label_kind kind;
+	} kinds[] = {{"thread_id", LABEL_TID},
+		     {"pid", LABEL_PID},
+		     {"thread_name", LABEL_NAME},
+		     {"comm", LABEL_COMM},
+		     {"process", LABEL_PROCESS}};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (pprof_is(r, kinds[i].key))
+			return kinds[i].kind;
+	return LABEL_OTHER;
+}
+
+/* What a label with this key tells. Few keys are told again and again. */
+static enum label_kind kind_of_label(struct pprof *p, uint64_t key)
+{
+	if (key < p->label_kinds.len && p->label_kinds.data[key])
+		return (enum label_kind)p->label_kinds.data[key];
+	enum label_kind kind = kind_of_text(pprof_string(p, key));
+	if (key >= p->strings.len || vec_reserve(&p->label_kinds, key + 1))
+		return kind;
+	while (p->label_kinds.len <= key)
+		p->label_kinds.data[p->label_kinds.len++] = LABEL_NEW;
+	p->label_kinds.data[key] = (uint8_t)kind;
+	return kind;
+}
+
+static void read_label(struct pprof *p, const struct wire_field *label, struct who *io_who)
+{
+	struct wire w = wire_of(label->data, label->len);
+	struct wire_field f;
+	uint64_t key = 0, str = 0, num = 0;
+	while (wire_next(&w, &f))
+		if (f.type == 0)
+			*(f.number == LABEL_KEY   ? &key
+			  : f.number == LABEL_STR ? &str
+			  : f.number == LABEL_NUM ? &num
+						  : &(uint64_t){0}) = f.value;
+	switch (kind_of_label(p, key)) {
+	case LABEL_TID: io_who->tid = (int64_t)num; break;
+	case LABEL_PID: io_who->pid = (int64_t)num; break;
+	case LABEL_NAME: io_who->name = pprof_string(p, str); break;
+	case LABEL_COMM: io_who->comm = pprof_string(p, str); break;
+	case LABEL_PROCESS: io_who->process = pprof_string(p, str); break;
+	default: break;
+	}
+}
+
+/* "name (tid)" → the name alone. */
+static struct range bare_name(struct range r)
+{
+	const uint8_t *open = r.len && r.data[r.len - 1] == ')' ? memrchr(r.data, '(', r.len)
+								: NULL;
+	if (open && open > r.data && open[-1] == ' ')
+		r.len = (size_t)(open - 1 - r.data);
+	return r;
+}
+
+/* The frames of a stack that is written as one list, found by its bytes if they came before. */
+static bool find_stack(struct pprof *p, const struct wire_field *list, struct raw_sample *s)
+{
+	bool learn;
+	struct seen_stack *e = seen_find(&p->seen, list->data, list->len, &learn);
+	if (!e || learn) {
+		uint64_t bad = p->bad_references;
+		if (!wire_each(list, add_location, p))
+			return false;
+		s->frames = p->stack.data;
+		s->nframes = (uint32_t)p->stack.len;
+		/* Every sample's bad references are counted. */
+		if (!e || bad != p->bad_references || !seen_learn(e, s->frames, s->nframes))
+			return true;
+	}
+	s->frames = e->frames;
+	s->nframes = e->nframes;
+	s->recurring = e->number;
+	s->renumbered = e->fresh;
+	e->fresh = false;
+	return true;
+}
+
+/* Most samples have one list of locations; of others everything is put together. */
+static bool take_locations(struct pprof *p, const struct wire_field *f, struct wire_field *io_list)
+{
+	if (f->type == 2 && !io_list->data && !p->stack.len) {
+		*io_list = *f;
+		return true;
+	}
+	bool good = !io_list->data || wire_each(io_list, add_location, p);
+	io_list->data = NULL;
+	return good && wire_each(f, add_location, p);
+}
+
+int pprof_sample(struct pprof *p, struct range r)
+{
+	struct wire w = wire_of(r.data, r.len);
+	struct wire_field f, list = {0};
+	struct numbers numbers = {.n = 0};
+	struct who who = {0};
+	p->stack.len = 0;
+	while (wire_next(&w, &f)) {
+		bool good = true;
+		if (f.number == SAMPLE_LOCATION)
+			good = take_locations(p, &f, &list);
+		else if (f.number == SAMPLE_VALUE)
+			good = wire_each(&f, add_value, &numbers);
+		else if (f.number == SAMPLE_LABEL && f.type == 2)
+			read_label(p, &f, &who);
+		if (!good)
+			return -EBADMSG;
+	}
+	struct sample_value values[VALUES_MAX];
+	struct raw_sample s = {.cpu = UINT32_MAX,
+			       .pid = (pid_t)who.pid,
+			       .tid = (pid_t)(who.tid ? who.tid : who.pid),
+			       .values = values,
+			       .hits = 1};
+	for (unsigned i = 0; i < numbers.n && i < p->nvalues; i++) {
+		const struct value_type *v = &p->values[i];
+		if (numbers.v[i] < 0) {
+			p->negative++;
+			continue;
+		}
+		uint64_t value = (uint64_t)numbers.v[i] * v->factor;
+		if ((int)i == p->hits)
+			s.hits = value;
+		if ((int)i == p->weight) {
+			s.event = v->event;
+			s.weight = value;
+		} else if (v->event != UINT16_MAX) {
+			values[s.nvalues++] = (struct sample_value){v->event, VALUE_OK, value, 1};
+		}
+	}
+	if (!s.hits && s.weight && p->ours) /* [unsampled] */
+		s.flags = SAMPLE_ACCOUNTED;
+	if (!s.hits && !s.weight && !s.nvalues)
+		return 0;
+	static const frame_id unknown = FRAME_UNKNOWN;
+	s.frames = p->stack.data;
+	s.nframes = (uint32_t)p->stack.len;
+	if (list.data && !find_stack(p, &list, &s))
+		return -EBADMSG;
+	if (!s.nframes) {
+		s.frames = &unknown;
+		s.nframes = 1;
+	}
+	struct range name = who.name.len ? bare_name(who.name) : who.comm;
+	if (who.process.len && s.tid != s.pid)
+		import_comm(p->im, 0, s.pid, s.pid, (const char *)who.process.data,
+			    who.process.len);
+	if (name.len)
+		import_comm(p->im, 0, s.pid, s.tid, (const char *)name.data, name.len);
+	p->im->sink->ops->sample(p->im->sink->ctx, &s);
+	return 0;
+}

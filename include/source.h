@@ -35,6 +35,21 @@ enum call_graph {
 	CALL_GRAPH_NONE
 };
 
+/* Where a symbol lies in a running process (mem:SYMBOL). */
+struct symbol_place {
+	uint64_t addr, size; /* size 0: not known */
+	bool code;
+	char path[256]; /* of the module that has it, as the process's maps name it */
+};
+
+/*
+ * Find @symbol, "name" or "module:name", in process @pid. -ENOENT: no module that is mapped has it,
+ * another may; else it cannot be had: several have it (the sentence names them), it is
+ * thread-local, … Reads files: milliseconds to a tenth of a second.
+ */
+typedef int place_finder(pid_t pid, const char *symbol, const char *symfs,
+			 struct symbol_place *ret_place, struct err *err);
+
 struct source_config {
 	uint32_t rate_hz; /* 997 */
 	bool rate_auto;   /* -F auto */
@@ -51,8 +66,9 @@ struct source_config {
 		*also; /* sampled beside whatever set is in use (triggers), nalso of them */
 	uint32_t nalso;
 	const struct trace_sink
-		*trace;    /* recordings: where spans and instructions go; NULL: nowhere */
-	const char *symfs; /* --symfs DIR */
+		*trace;       /* recordings: where spans and instructions go; NULL: nowhere */
+	const char *symfs;    /* --symfs DIR */
+	place_finder *locate; /* NULL: symbols as addresses are refused */
 };
 
 /* How the source is doing; written by its thread, read by anyone (relaxed atomics). */

@@ -26,6 +26,7 @@
 #include "rate.h"
 #include "session.h"
 #include "signals.h"
+#include "symbol/locate.h"
 #include "ui/ui.h"
 
 #define SNAPSHOT_MS       10000
@@ -277,6 +278,7 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	permit_raise_nofile();
 	name_target(s);
 	o->source.wall = o->clock == 1;
+	o->source.locate = symbol_locate;
 	return 0;
 }
 

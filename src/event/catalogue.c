@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,8 +125,11 @@ static void list_subsystem(struct listing *l, const char *subsystem)
 	n = scandir(dir, &events, NULL, alphasort);
 	for (int i = 0; i < n; i++) {
 		const char *event = events[i]->d_name;
+		char id[800];
 
-		if (l->more && event[0] != '.' && events[i]->d_type == DT_DIR) {
+		snprintf(id, sizeof id, "%s/%s/id", dir, event);
+		if (l->more && event[0] != '.' && events[i]->d_type == DT_DIR &&
+		    access(id, F_OK) == 0) { /* the tracer's own have none */
 			snprintf(name, sizeof name, "%.100s:%.150s", subsystem, event);
 			tell(l, CATALOGUE_TRACEPOINT, name, "tracepoint");
 		}
@@ -156,6 +160,8 @@ static void list_patterns(struct listing *l)
 		{"PMU/TERM=VALUE,.../",
 		 "terms as /sys/bus/event_source/devices/PMU/format names them"},
 		{"mem:ADDRESS[/LENGTH][:rwx]", "accesses to an address, by the debug registers"},
+		{"mem:[MODULE:]SYMBOL[+OFFSET][/LENGTH][:rwx]",
+		 "calls of a function, accesses to an object of the target, by its name"},
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -200,6 +206,13 @@ static int try_spec(const struct event_spec *s, int group)
 		.exclude_host = s->exclude_host,
 		.exclude_guest = s->exclude_guest,
 	};
+	static uint64_t here; /* stands for what a symbol will mean in the target */
+
+	if (s->symbol[0] && !s->placed) {
+		attr.config1 = (uintptr_t)&here;
+		attr.config2 = s->asked_length ? s->asked_length : sizeof here;
+		attr.bp_type = HW_BREAKPOINT_RW;
+	}
 	int fd = perf_open(&attr, s->system_wide ? -1 : 0, s->system_wide ? atoi(s->cpus) : -1,
 			   group, 0);
 

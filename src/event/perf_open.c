@@ -142,7 +142,18 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 			       "%s: its counter is held by someone else (EBUSY), for instance the "
 			       "NMI watchdog; type: sudo sysctl kernel.nmi_watchdog=0",
 			       name);
+	case ENOSPC:
+		return err_set(err, -rc,
+			       "%s: all debug registers of a thread are in use (ENOSPC): x86 and "
+			       "most arm64 processors have four",
+			       name);
 	case EINVAL:
+		if (!strncmp(name, "mem:", 4))
+			return err_set(
+				err, -rc,
+				"%s is refused by this kernel (EINVAL): x86 watches :w, :rw "
+				"or :x, never reads alone, and an address that LENGTH divides",
+				name);
 		return err_set(err, -rc, "%s is refused by this kernel as asked (EINVAL)", name);
 	default:
 		return err_set(err, -rc, "%s cannot be opened: %s (%s)", name, strerror(-rc),

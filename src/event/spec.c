@@ -139,7 +139,7 @@ static const char *modifiers_of(const char *text)
 
 	if (!m || (slash && strncmp(text, "mem:", 4) == 0))
 		m = colon;
-	if (!m)
+	if (!m || (m == text + 3 && strncmp(text, "mem:", 4) == 0)) /* a symbol, even if it is u */
 		return NULL;
 	m++;
 	m += *m == ':';

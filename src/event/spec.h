@@ -7,6 +7,7 @@
  *	cycles, LLC-load-misses       generic hardware and caches (generic.c)
  *	r1a8                          a raw code of the CPU's PMU
  *	mem:0x1234[/8][:rwx]          accesses to an address (breakpoint.c)
+ *	mem:SYMBOL[+OFF][/8][:rwx]    … to a function or object of the target
  *	cpu/event=0x3c,umask=1/       terms of a PMU in sysfs, or an alias of its (pmu.c)
  *	cpu_atom/cycles/              a generic event on one of several PMUs
  *	mem-loads                     the alias alone
@@ -34,7 +35,12 @@ struct event_spec {
 	uint32_t type;    /* perf_event_attr.type … bp_type */
 	uint64_t config, config1, config2;
 	uint32_t bp_type;
-	uint8_t precise; /* number of p modifiers */
+	char symbol[96]; /* mem:SYMBOL: whose address is to be found in the target, "" none */
+	uint64_t offset; /* added to it */
+	uint64_t asked_length;
+	uint32_t asked_access; /* HW_BREAKPOINT_*; 0: as the symbol's kind wants */
+	bool placed;           /* it was: config1, config2 and bp_type are what is opened */
+	uint8_t precise;       /* number of p modifiers */
 	bool exclude_user, exclude_kernel, exclude_hv, exclude_host, exclude_guest;
 	uint64_t period;  /* asked for by its terms, 0 none */
 	uint32_t freq_hz; /* likewise */
@@ -49,6 +55,16 @@ int event_spec_parse(const char *text, struct event_spec *ret_spec, struct err *
 
 /* Apply modifiers ("uk", "ppp") to a spec. -EINVAL: a letter that is none. */
 int event_spec_modify(struct event_spec *spec, const char *modifiers);
+
+/*
+ * mem:SYMBOL: the symbol lies at @addr, of @size bytes (0 unknown), in code or in data. Without
+ * /LENGTH and :rwx the symbol decides: each execution of a function; reads and writes of an object
+ * of its size, as far as a debug register reaches. -EINVAL with a sentence: that makes no sense.
+ */
+int event_spec_place(struct event_spec *spec, uint64_t addr, uint64_t size, bool code,
+		     struct err *err);
+/* Of no address any more: as it was parsed. */
+void event_spec_displace(struct event_spec *spec);
 
 /* Hexadecimal after 0x, octal after 0, else decimal; all of @text[0…len). False: no number. */
 bool event_number(const char *text, size_t len, uint64_t *ret);

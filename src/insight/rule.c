@@ -84,7 +84,7 @@ static int unknown_name(struct reader *r)
 		len += (size_t)snprintf(list + len, sizeof list - len, ", %s", w->names[i]);
 	return err_set(r->err, EINVAL,
 		       "--trigger %.100s: no quantity is called %s: there are cpu, offcpu, "
-		       "self(FUNCTION), total(FUNCTION), mem:ADDRESS%s%s%s%s",
+		       "self(FUNCTION), total(FUNCTION), mem:ADDRESS, mem:SYMBOL%s%s%s%s",
 		       r->text, r->unknown, list, *list && *w->where ? " (of " : "",
 		       *list ? w->where : "; -E SET has more", *list && *w->where ? ")" : "");
 }
@@ -238,7 +238,8 @@ static int read_event(struct reader *r)
 	if (len >= sizeof spec.name)
 		return wrong(r, "too long");
 	if (event_breakpoint(r->at, len, &spec, &why) < 1)
-		return wrong(r, why.msg[0] ? why.msg : "an address is written mem:0xADDRESS");
+		return wrong(r, why.msg[0] ? why.msg
+					   : "an address is written mem:0xADDRESS or mem:SYMBOL");
 	r->rule->kind = RULE_EVENT;
 	memcpy(r->rule->pattern, r->at, len + 1);
 	return 0;

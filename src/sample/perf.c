@@ -232,6 +232,7 @@ static void tick(struct perf_source *ps, uint64_t drained_ns)
 {
 	uint64_t now = clock_mono_ns();
 
+	perf_places_tick(ps, now);
 	perf_shift_step(ps, now, drained_ns);
 	perf_watch_tick(ps, now);
 	perf_counts_tick(ps, now);
@@ -275,6 +276,7 @@ static int source_run(struct source *source, struct err *err)
 			perf_sweep(ps, UINT64_MAX);
 			perf_counts_take(ps, clock_mono_ns());
 			tasks_account(ps->tasks, ps->sink, ACCOUNT_NS);
+			perf_places_end(ps);
 			atomic_store(&ps->status.finished, true);
 			break;
 		}

@@ -167,6 +167,7 @@ static void take_mmap(struct perf_source *ps, const struct record_side *r, uint6
 	};
 
 	ps->sink->ops->mmap(ps->sink->ctx, &m);
+	perf_places_mapped(ps, m.pid, m.path);
 }
 
 /* CPU time of a thread that ended, on one CPU. */
@@ -267,6 +268,8 @@ static void deliver_sample(struct perf_source *ps, const struct opened *opened,
 {
 	struct fleet *f = opened->fleet;
 
+	if (f && !perf_places_counts(ps, &f->plan.e[opened->event].spec, who->pid))
+		return;
 	if (!f || o->time >= f->until_ns || !watched(ps, f, who->pid, who->tid))
 		return;
 	if (!fleet_accepts(f, opened, who->id, who->tid, true))

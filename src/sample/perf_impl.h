@@ -101,8 +101,13 @@ struct perf_source {
 						  them */
 	struct perf_toll *toll;                /* a measurement under way or done (perf_toll.c) */
 	uint64_t samples, losses;
-	bool side_lost; /* side-band records were lost: look at /proc again */
-	bool ended;     /* the last watched process ended, by records */
+	bool begun;             /* COMMAND: it runs what it was started for */
+	bool places_due;        /* something was mapped where a symbol may be */
+	uint64_t places_said;   /* hash of the last sentence: said once */
+	uint64_t places_say_ns; /* when to say what is still missing; 0 never */
+	uint64_t places_ns;     /* not before */
+	bool side_lost;         /* side-band records were lost: look at /proc again */
+	bool ended;             /* the last watched process ended, by records */
 	struct {
 		VEC(char *)
 	} texts; /* arrangements said so far: readers may hold any */
@@ -142,6 +147,19 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 void perf_counts_begin(struct perf_source *ps); /* a fleet takes over */
 void perf_counts_take(struct perf_source *ps, uint64_t now);
 void perf_counts_tick(struct perf_source *ps, uint64_t now);
+
+/*
+ * perf_places.c: mem:SYMBOL in the target. perf_places_find: place all events of the set as far as
+ * the mapped files allow; fails where that cannot be done at all. Then records of execve and mmap
+ * say when to look (again), and a tick does.
+ */
+int perf_places_find(struct perf_source *ps, struct err *err);
+void perf_places_exec(struct perf_source *ps, pid_t pid);
+void perf_places_mapped(struct perf_source *ps, pid_t pid, const char *path);
+void perf_places_end(struct perf_source *ps); /* the target is gone */
+void perf_places_tick(struct perf_source *ps, uint64_t now);
+/* Does an access by process @pid count: does it run the program in which the symbol was found? */
+bool perf_places_counts(const struct perf_source *ps, const struct event_spec *spec, pid_t pid);
 
 /* perf_toll.c: what a sample costs the target, measured beside. */
 void perf_toll_begin(struct perf_source *ps);

@@ -45,7 +45,7 @@ static void announce(struct perf_source *ps, uint32_t i)
 
 	d.hidden = in_kernel_only(e) && (user_only || e->exclude_kernel || ps->setup.no_kernel);
 	snprintf(d.set_name, sizeof d.set_name, "%s", ps->set_name);
-	snprintf(d.name, sizeof d.name, "%.80s%s", e->name,
+	snprintf(d.name, sizeof d.name, "%.93s%s", e->name,
 		 !user_only             ? ""
 		 : strchr(e->name, ':') ? "u"
 					: ":u");
@@ -247,6 +247,8 @@ int perf_setup_events(struct perf_source *ps, struct err *err)
 	name_first_set(ps);
 	rc = add_also(ps, err);
 	if (!rc)
+		rc = perf_places_find(ps, err);
+	if (!rc)
 		use_set(ps, false);
 	return rc;
 }
@@ -397,6 +399,8 @@ bool perf_setup_switch(struct perf_source *ps, const char *events)
 	known = known_set(ps, name);
 	if (known) {
 		take_out(ps, known);
+		if (perf_places_find(ps, &err))
+			ps->sink->ops->say(ps->sink->ctx, err.msg);
 		use_set(ps, true);
 		return true;
 	}
@@ -405,6 +409,8 @@ bool perf_setup_switch(struct perf_source *ps, const char *events)
 	rc = add_named(ps, events, &err);
 	if (!rc)
 		rc = add_also(ps, &err);
+	if (!rc)
+		rc = perf_places_find(ps, &err);
 	if (!rc)
 		rc = perf_setup_try(ps, &err);
 	if (rc) {

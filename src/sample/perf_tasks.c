@@ -139,6 +139,8 @@ void perf_take_comm(struct perf_source *ps, const struct record_side *r, uint64_
 		if (p && (p->threads != 1 || !roster_find(&ps->roster, r->comm.pid)))
 			exec_others(ps, r->comm.pid, time);
 	}
+	if (r->comm.exec)
+		perf_places_exec(ps, r->comm.pid);
 	m = roster_find(&ps->roster, r->comm.tid);
 	if (m)
 		m->announced = true;

@@ -57,6 +57,12 @@ static void attr_common(struct perf_event_attr *a, const struct event_spec *spec
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
+	if (spec->symbol[0] &&
+	    !spec->placed) { /* its seat is kept by an event that counts nothing */
+		a->type = PERF_TYPE_SOFTWARE;
+		a->config = PERF_COUNT_SW_DUMMY;
+		a->config1 = a->config2 = a->bp_type = 0;
+	}
 }
 
 uint64_t plan_period_ns(const struct plan_setup *setup)

@@ -25,6 +25,7 @@ struct member { /* a thread */
 struct roster_process {
 	pid_t pid;
 	uint32_t threads;  /* alive */
+	bool elsewhere;    /* it runs another program than when it was found */
 	bool from_birth;   /* a FORK record told of its beginning */
 	uint64_t ended_ns; /* no thread is left: kept for late records; 0 alive */
 	uint64_t exits_ns; /* CPU time of its threads that ended, by READ records */

@@ -163,7 +163,8 @@ int symsource_open(const struct image *image, struct symsource *ret_source,
 	return open_dynamic(image, ret_source, ret_strings);
 }
 
-bool symsource_get(const struct symsource *s, size_t i, struct symsource_sym *ret_sym)
+bool symsource_entry(const struct symsource *s, size_t i, struct symsource_sym *ret_sym,
+		     unsigned *ret_type)
 {
 	const uint8_t *p = s->symbols + i * entry_bytes(s->image);
 	uint8_t info;
@@ -183,14 +184,19 @@ bool symsource_get(const struct symsource *s, size_t i, struct symsource_sym *re
 		info = e.st_info;
 		section = e.st_shndx;
 	}
-	type = ELF64_ST_TYPE(info);
+	*ret_type = type = ELF64_ST_TYPE(info);
 	ret_sym->bind = ELF64_ST_BIND(info);
 	ret_sym->function = type == STT_FUNC || type == STT_GNU_IFUNC;
 	if (s->image->machine == EM_ARM && ret_sym->function)
 		ret_sym->value &= ~(uint64_t)1; /* Thumb */
 	if (s->image->type == ET_REL && section < s->image->nsections)
 		ret_sym->value += s->image->sections[section].addr;
-	if (section == SHN_UNDEF || (section == SHN_ABS && !ret_sym->function))
-		return false;
-	return ret_sym->function || type == STT_NOTYPE;
+	return section != SHN_UNDEF && (section != SHN_ABS || ret_sym->function);
+}
+
+bool symsource_get(const struct symsource *s, size_t i, struct symsource_sym *ret_sym)
+{
+	unsigned type;
+
+	return symsource_entry(s, i, ret_sym, &type) && (ret_sym->function || type == STT_NOTYPE);
 }

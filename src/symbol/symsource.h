@@ -29,6 +29,9 @@ int symsource_open(const struct image *image, struct symsource *ret_source,
 		   struct image_data *ret_strings);
 /* Entry @i; false: undefined, or not of a kind that names code. */
 bool symsource_get(const struct symsource *s, size_t i, struct symsource_sym *ret_sym);
+/* Entry @i of whatever kind, with its STT_*; false: it is defined elsewhere. */
+bool symsource_entry(const struct symsource *s, size_t i, struct symsource_sym *ret_sym,
+		     unsigned *ret_type);
 
 /*
  * Call @stub for each PLT stub with the name of the function it leads to. Stops at its error.

@@ -15,7 +15,7 @@ check "a metric of no set in use" refused "-E SET has more" --trigger 'ipc<0.5 f
 check "no comparison" refused "one of < > <= >=" --trigger 'cpu'
 check "no number" refused "a number is missing" --trigger 'cpu>much'
 check "a time without a unit that exists" refused "ends in ms, s, m or h" --trigger 'cpu>5 for 2 years'
-check "an address that is none" refused "mem:0xADDRESS" --trigger 'mem:here'
+check "an address that is none" refused "mem:0xADDRESS" --trigger 'mem:1here'
 check "too many rules" refused "8 at most" $(for i in 1 2 3 4 5 6 7 8 9; do echo --trigger cpu\>$i; done)
 check "a span that is none" refused "one or two numbers" --trigger 'cpu>5' --trigger-span 5,x
 check "no files" refused "above 0" --trigger 'cpu>5' --trigger-files 0

@@ -147,6 +147,87 @@ static void test_modifiers(void **state)
 	assert_int_equal(event_spec_parse("cycles:pppp", &s, NULL), -EINVAL);
 }
 
+static void test_symbols(void **state)
+{
+	static const struct {
+		const char *name, *symbol;
+		uint64_t offset, length;
+		uint32_t access;
+	} wants[] = {
+		{"mem:here", "here", 0, 0, 0},
+		{"mem:here:w", "here", 0, 0, HW_BREAKPOINT_W},
+		{"mem:here+0x10/8:rw", "here", 16, 8, HW_BREAKPOINT_RW},
+		{"mem:lib.so.6:here/2", "lib.so.6:here", 0, 2, 0},
+		{"mem:/usr/lib/a.so:f:x", "/usr/lib/a.so:f", 0, 0, HW_BREAKPOINT_X},
+		{"mem:ns::f", "ns::f", 0, 0, 0},
+		{"mem:a.out:ns::f:x", "a.out:ns::f", 0, 0, HW_BREAKPOINT_X},
+		{"mem:u", "u", 0, 0, 0},
+		{"mem:here:u", "here", 0, 0, 0}, /* a modifier */
+		{"mem:operator+", "operator+", 0, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+		struct event_spec s;
+		struct err err = {0};
+
+		if (event_spec_parse(wants[i].name, &s, &err))
+			fail_msg("%s: %s", wants[i].name, err.msg);
+		assert_int_equal(s.type, PERF_TYPE_BREAKPOINT);
+		assert_string_equal(s.symbol, wants[i].symbol);
+		assert_int_equal(s.offset, wants[i].offset);
+		assert_int_equal(s.asked_length, wants[i].length);
+		assert_int_equal(s.asked_access, wants[i].access);
+		assert_false(s.placed);
+	}
+}
+
+static void test_places(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t addr, size;
+		bool code;
+		int rc;
+		uint64_t at, length;
+		uint32_t access;
+	} wants[] = {
+		{"mem:f", 0x1001, 90, true, 0, 0x1001, sizeof(long), HW_BREAKPOINT_X},
+		{"mem:f+3", 0x1001, 90, true, 0, 0x1004, sizeof(long), HW_BREAKPOINT_X},
+		{"mem:f:r", 0x1000, 90, true, 0, 0x1000, 8, HW_BREAKPOINT_R},
+		{"mem:v", 0x1000, 4, false, 0, 0x1000, 4, HW_BREAKPOINT_RW},
+		{"mem:v", 0x1000, 3, false, 0, 0x1000, 2, HW_BREAKPOINT_RW},
+		{"mem:v", 0x1000, 100, false, 0, 0x1000, 8, HW_BREAKPOINT_RW},
+		{"mem:v+12", 0x1000, 100, false, 0, 0x100c, 4, HW_BREAKPOINT_RW},
+		{"mem:v+99:w", 0x1000, 100, false, 0, 0x1063, 1, HW_BREAKPOINT_W},
+		{"mem:v", 0x1006, 0, false, 0, 0x1006, 2, HW_BREAKPOINT_RW},
+		{"mem:v+100", 0x1000, 100, false, -EINVAL, 0, 0, 0},
+		{"mem:v+4/8", 0x1000, 100, false, -EINVAL, 0, 0, 0},
+		{"mem:v:x", 0x1000, 100, false, -EINVAL, 0, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+		struct event_spec s;
+		struct err err = {0};
+
+		assert_int_equal(event_spec_parse(wants[i].name, &s, NULL), 0);
+		assert_int_equal(
+			event_spec_place(&s, wants[i].addr, wants[i].size, wants[i].code, &err),
+			wants[i].rc);
+		assert_int_equal(s.placed, !wants[i].rc);
+		if (wants[i].rc) {
+			assert_non_null(strstr(err.msg, wants[i].name));
+			continue;
+		}
+		assert_int_equal(s.config1, wants[i].at);
+		assert_int_equal(s.config2, wants[i].length);
+		assert_int_equal(s.bp_type, wants[i].access);
+		event_spec_displace(&s);
+		assert_true(!s.placed && !s.config1);
+	}
+}
+
 static void test_pmu_facts(void **state)
 {
 	struct event_spec s;
@@ -179,7 +260,10 @@ static void test_refused(void **state)
 		{"rxyz", -ENOENT},
 		{"r", -ENOENT},
 		{"mem:", -ENOENT},
-		{"mem:here", -EINVAL},
+		{"mem:here/3", -EINVAL},
+		{"mem:here/", -EINVAL},
+		{"mem:1here", -EINVAL},
+		{"mem:lib.so:", -EINVAL},
 		{"mem:0x10/3", -EINVAL},
 		{"mem:0x10:rx", -EINVAL},
 		{"nopmu/event=1/", -ENOENT},
@@ -291,6 +375,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),        cmocka_unit_test(test_modifiers),
+		cmocka_unit_test(test_symbols),      cmocka_unit_test(test_places),
+		cmocka_unit_test(test_symbols),      cmocka_unit_test(test_places),
 		cmocka_unit_test(test_pmu_facts),    cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_numbers),      cmocka_unit_test(test_catalogue),
 		cmocka_unit_test(test_listed_parse),

@@ -85,6 +85,8 @@ static void addresses(void **state)
 	assert_string_equal(r.pattern, "mem:0x4010/8:w");
 	good("mem:4096:x");
 	good("mem:0x10");
+	r = good("mem:libc.so:free:x");
+	assert_string_equal(r.pattern, "mem:libc.so:free:x");
 }
 
 static void bad_ones(void **state)
@@ -120,7 +122,7 @@ static void bad_ones(void **state)
 		{"self(f)>101%", "from 0 to 100 %"},
 		{"self(f)>-1", "from 0 to 100 %"},
 		{"mem:", "mem:0xADDRESS"},
-		{"mem:zero", "mem:0xADDRESS"},
+		{"mem:zero/3", "mem:0xADDRESS"},
 		{"mem:0x10:q", "mem:0xADDRESS"},
 		{"mem:0x10/3", "mem:0xADDRESS"},
 		{"mem:0x10 for 2s", "behind an address comes nothing"},

@@ -67,6 +67,7 @@ enum cut_reason {
 	CUT_NO_REGS,   /* the kernel gave no user registers or no stack */
 	CUT_FP_CHAIN,  /* a frame-pointer chain ended before a root */
 	CUT_LIMIT,     /* --max-stack, or the kernel's perf_event_max_stack */
+	CUT_LBR,       /* the outer calls are not in the hardware's call stack (any more) */
 	CUT_REASONS
 };
 

@@ -60,7 +60,8 @@ struct raw_sample {
 	const uint64_t *kernel; /* kernel chain, innermost first; [0] is ip when in kernel mode */
 	const uint64_t *user;   /* user chain, innermost first */
 	uint32_t nkernel, nuser;
-	bool user_is_lbr;
+	bool user_is_lbr; /* where the newest call went, then from where each call came */
+	bool lbr_has_pc;  /* before these: where the thread is */
 	const struct sample_regs *regs;
 	const uint8_t *stack;   /* bytes from the user stack pointer upward */
 	size_t stack_bytes;     /* bytes that hold data (dyn_size, not the asked size) */

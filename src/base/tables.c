@@ -600,6 +600,7 @@ const char *cut_reason_name(enum cut_reason reason)
 		[CUT_NO_REGS] = "no user registers",
 		[CUT_FP_CHAIN] = "frame pointers ended",
 		[CUT_LIMIT] = "stack depth limit",
+		[CUT_LBR] = "LBR keeps the last 32 calls",
 	};
 	return (unsigned)reason < CUT_REASONS ? names[reason] : "unknown";
 }

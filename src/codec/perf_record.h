@@ -108,8 +108,9 @@ enum record_misc {
 	MISC_SWITCH_PREEMPT = 1 << 14,
 };
 
-/* bits of branch_sample_type that change the layout */
+/* bits of branch_sample_type that change the layout, or what the entries are */
 enum record_branch_type {
+	BRANCH_CALL_STACK = 1 << 11,
 	BRANCH_HW_INDEX = 1 << 17,
 	BRANCH_COUNTERS = 1 << 19,
 };

@@ -10,22 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <zstd.h>
 
 #include "base/vec.h"
+#include "codec/perf_raw.h"
 #include "import/importer.h"
 #include "import/perffile.h"
 #include "import/perforigin.h"
 #include "import/recordorder.h"
 
-#define ORDER_BYTES       (128ull << 20)
-#define RECORD_MAX        65536
-#define SCRATCH_WORDS     4096
-#define LBR_MAX           1024
-#define KERNEL_HALF       (1ull << 63)
-#define BRANCH_CALL_STACK (1 << 11)
-#define VALUES_MAX        32
+#define ORDER_BYTES (128ull << 20)
+#define RECORD_MAX  65536
+#define VALUES_MAX  32
 
 struct perfdata {
 	struct import *im;
@@ -40,8 +36,7 @@ struct perfdata {
 	struct {
 		VEC(uint64_t)
 	} readings;
-	uint64_t scratch[SCRATCH_WORDS];
-	uint64_t lbr[LBR_MAX];
+	struct raw_room room;
 	_Alignas(8) uint8_t record[RECORD_MAX];
 	struct perforigin origin;
 	bool aux_said, unpacking;
@@ -99,45 +94,6 @@ static uint16_t event_for(struct perfdata *p, const struct perffile_attr *a, uin
 }
 
 /* --- samples --- */
-
-static void fill_regs(const struct perfdata *p, const struct record_regs *in,
-		      struct sample_regs *out)
-{
-	out->arch = p->file.arch;
-	if (in->abi == 1 && out->arch == ARCH_X86_64)
-		out->arch = ARCH_X86;
-	if (in->abi == 1 && out->arch == ARCH_AARCH64)
-		out->arch = ARCH_ARM;
-	out->mask = 0;
-	unsigned n = 0;
-	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(in->mask >> bit & 1))
-			continue;
-		if (bit < SAMPLE_REGS) {
-			out->r[bit] = in->r[n];
-			out->mask |= 1ull << bit;
-		}
-		n++;
-	}
-}
-
-/*
- * The call stack that the hardware kept: the sampled instruction, where the newest call went (it
- * may have left there by a tail call or through a PLT stub), then from where each call came.
- */
-static uint32_t lbr_chain(struct perfdata *p, const struct record_sample *s, bool kernel)
-{
-	uint32_t n = 0;
-	if (!kernel && s->ip)
-		p->lbr[n++] = s->ip;
-	/* The way into the kernel is in the kernel's own chain. */
-	if (s->branches[0].to < KERNEL_HALF)
-		p->lbr[n++] = s->branches[0].to;
-	for (uint64_t i = 0; i < s->nbranches && n < LBR_MAX; i++)
-		if (s->branches[i].from < KERNEL_HALF)
-			p->lbr[n++] = s->branches[i].from;
-	return n;
-}
 
 /* What each counter of a group counted since this thread's last reading of it. */
 static uint32_t fill_values(struct perfdata *p, const struct record_sample *s, uint32_t own,
@@ -199,46 +155,19 @@ static int deliver_sample(struct perfdata *p, void *record)
 		sink->ops->loss(sink->ctx, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
-	struct record_chain chain = {0};
-	if (s.chain)
-		record_chain_split(s.chain, s.nchain, s.cpumode, p->scratch, SCRATCH_WORDS, &chain);
-	struct sample_regs regs;
 	struct sample_value values[VALUES_MAX];
+	struct raw_sample raw;
 	uint64_t counted = 0;
-	bool kernel = s.cpumode == CPUMODE_KERNEL || s.cpumode == CPUMODE_HYPERVISOR;
-	struct raw_sample raw = {
-		.time_ns = s.who.time,
-		.pid = s.who.pid,
-		.tid = s.who.tid,
-		.cpu = s.who.fields & FIELD_CPU ? s.who.cpu : UINT32_MAX,
-		.event = event,
-		.flags = (uint16_t)((kernel ? SAMPLE_KERNEL : 0) | (s.exact_ip ? SAMPLE_EXACT : 0)),
-		.ip = s.ip,
-		.kernel = chain.kernel,
-		.user = chain.user,
-		.nkernel = chain.nkernel,
-		.nuser = chain.nuser,
-		.values = values};
+	raw_from_sample(&a->attr.layout, &s, p->file.arch, &p->room, &raw);
+	raw.event = event;
+	raw.values = values;
 	raw.nvalues = fill_values(p, &s, index, values, &counted);
 	raw.weight = weight_of(a, &s, counted);
-	if (s.cpumode == CPUMODE_GUEST_KERNEL || s.cpumode == CPUMODE_GUEST_USER)
-		raw.flags |= SAMPLE_GUEST;
 	/* Without a callchain the ip alone is the stack. */
 	if (!raw.nkernel && !raw.nuser && s.ip) {
+		bool kernel = raw.flags & SAMPLE_KERNEL;
 		*(kernel ? &raw.kernel : &raw.user) = &s.ip;
 		*(kernel ? &raw.nkernel : &raw.nuser) = 1;
-	}
-	if (s.regs_user.abi && s.stack) {
-		fill_regs(p, &s.regs_user, &regs);
-		raw.regs = &regs;
-		raw.stack = s.stack;
-		raw.stack_bytes = s.stack_bytes < s.stack_asked ? s.stack_bytes : s.stack_asked;
-		raw.stack_asked = s.stack_asked;
-	}
-	if (a->attr.layout.branch_type & BRANCH_CALL_STACK && s.nbranches && !raw.regs) {
-		raw.nuser = lbr_chain(p, &s, kernel);
-		raw.user = p->lbr;
-		raw.user_is_lbr = true;
 	}
 	perforigin_sample(&p->origin, raw.time_ns);
 	sink->ops->sample(sink->ctx, &raw);
@@ -251,24 +180,8 @@ static int deliver_sample(struct perfdata *p, void *record)
 static void deliver_mmap(struct perfdata *p, const struct record_side *r)
 {
 	const struct perffile *f = &p->file;
-	struct raw_mmap m = {.time_ns = r->who.time,
-			     .pid = r->mmap.pid,
-			     .tid = r->mmap.tid,
-			     .start = r->mmap.addr,
-			     .size = r->mmap.len,
-			     .pgoff = r->mmap.pgoff,
-			     .dev_major = r->mmap.major,
-			     .dev_minor = r->mmap.minor,
-			     .inode = r->mmap.inode,
-			     .prot = r->mmap.prot,
-			     .kernel = (r->header.misc & MISC_CPUMODE) == CPUMODE_KERNEL,
-			     .path = r->mmap.path,
-			     .build_id = r->mmap.build_id,
-			     .build_id_size = r->mmap.build_id_size};
-	/* simpleperf tells no protection of generated code, but a mark of its own. */
-	const uint32_t known = PROT_READ | PROT_WRITE | PROT_EXEC;
-	if (r->header.type == RECORD_MMAP || !(m.prot & known))
-		m.prot = PROT_READ | (r->header.misc & MISC_MMAP_DATA ? 0 : PROT_EXEC);
+	struct raw_mmap m;
+	raw_from_mmap(r, &m);
 	for (size_t i = 0; !m.build_id && i < f->build_ids.len; i++) {
 		const struct perffile_build_id *b = &f->build_ids.data[i];
 		if (b->kernel == m.kernel && !strcmp(b->path, m.path)) {

@@ -7,9 +7,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include "codec/perf_raw.h"
 #include "sample/perf_impl.h"
 
-#define CHAIN_SCRATCH 512
+#if defined(__aarch64__)
+#define ARCH_HERE ARCH_AARCH64
+#elif defined(__x86_64__)
+#define ARCH_HERE ARCH_X86_64
+#else
+#define ARCH_HERE ARCH_OTHER
+#endif
 
 void perf_loss(struct perf_source *ps, enum loss_kind kind, uint64_t count)
 {
@@ -28,49 +35,6 @@ static bool watched(const struct perf_source *ps, const struct fleet *f, pid_t p
 	if (ps->listed_only)
 		return roster_find(&ps->roster, tid) != NULL;
 	return roster_watches(&ps->roster, pid);
-}
-
-/* The user's registers by their numbers. */
-static void fill_regs(const struct record_regs *from, struct sample_regs *to)
-{
-	static const enum arch arches[3] = {
-#if defined(__aarch64__)
-		ARCH_OTHER,
-		ARCH_ARM,
-		ARCH_AARCH64,
-#elif defined(__x86_64__)
-		ARCH_OTHER,
-		ARCH_X86,
-		ARCH_X86_64,
-#else
-		ARCH_OTHER,
-		ARCH_OTHER,
-		ARCH_OTHER,
-#endif
-	};
-	const uint64_t *r = from->r;
-
-	to->arch = from->abi < 3 ? arches[from->abi] : ARCH_OTHER;
-	to->mask = from->mask & (((uint64_t)1 << SAMPLE_REGS) - 1);
-	for (uint64_t mask = from->mask; mask; mask &= mask - 1, r++) {
-		unsigned reg = (unsigned)__builtin_ctzll(mask);
-
-		if (reg < SAMPLE_REGS)
-			to->r[reg] = *r;
-	}
-}
-
-static uint16_t sample_flags(const struct record_sample *s)
-{
-	uint16_t flags = 0;
-
-	if (s->cpumode == CPUMODE_KERNEL || s->cpumode == CPUMODE_HYPERVISOR)
-		flags |= SAMPLE_KERNEL;
-	if (s->cpumode == CPUMODE_GUEST_KERNEL || s->cpumode == CPUMODE_GUEST_USER)
-		flags |= SAMPLE_GUEST;
-	if (s->exact_ip)
-		flags |= SAMPLE_EXACT;
-	return flags;
 }
 
 /* What became of the stack decides the size of later dumps. */
@@ -100,42 +64,20 @@ static void take_sample(struct perf_source *ps, struct fleet *f, const struct pl
 			void *record, uint64_t time)
 {
 	struct sample_value values[PLAN_MAX];
-	uint64_t scratch[CHAIN_SCRATCH];
-	struct record_chain chain;
-	struct record_sample s;
-	struct sample_regs regs;
 	uint8_t cut = CUT_NONE;
+	struct record_sample s;
 	struct raw_sample raw;
+	struct raw_room room;
 
 	if (record_sample_parse(&e->layout, record, &s)) {
 		perf_loss(ps, LOSS_BAD_RECORD, 1);
 		return;
 	}
-	raw = (struct raw_sample){
-		.time_ns = time,
-		.pid = s.who.pid,
-		.tid = s.who.tid,
-		.cpu = s.who.cpu,
-		.event = e->index,
-		.flags = sample_flags(&s),
-		.weight = s.period / e->strands,
-		.ip = s.ip,
-		.ret_cut = &cut,
-	};
-	if (s.nchain) {
-		record_chain_split(s.chain, s.nchain, s.cpumode, scratch, CHAIN_SCRATCH, &chain);
-		raw.kernel = chain.kernel;
-		raw.nkernel = chain.nkernel;
-		raw.user = chain.user;
-		raw.nuser = chain.nuser;
-	}
-	if (s.regs_user.abi && s.stack_asked) {
-		fill_regs(&s.regs_user, &regs);
-		raw.regs = &regs;
-		raw.stack = s.stack;
-		raw.stack_bytes = s.stack_bytes;
-		raw.stack_asked = s.stack_asked;
-	}
+	raw_from_sample(&e->layout, &s, ARCH_HERE, &room, &raw);
+	raw.time_ns = time;
+	raw.event = e->index;
+	raw.weight = s.period / e->strands;
+	raw.ret_cut = &cut;
 	if (e->layout.sample_type & FIELD_READ) {
 		raw.nvalues = perf_values(ps, f, &s, values, PLAN_MAX);
 		raw.values = values;
@@ -149,23 +91,10 @@ static void take_sample(struct perf_source *ps, struct fleet *f, const struct pl
 
 static void take_mmap(struct perf_source *ps, const struct record_side *r, uint64_t time)
 {
-	const struct raw_mmap m = {
-		.time_ns = time,
-		.pid = r->mmap.pid,
-		.tid = r->mmap.tid,
-		.start = r->mmap.addr,
-		.size = r->mmap.len,
-		.pgoff = r->mmap.pgoff,
-		.dev_major = r->mmap.major,
-		.dev_minor = r->mmap.minor,
-		.inode = r->mmap.inode,
-		.prot = r->mmap.prot,
-		.kernel = (r->header.misc & MISC_CPUMODE) == CPUMODE_KERNEL,
-		.path = r->mmap.path,
-		.build_id = r->mmap.build_id,
-		.build_id_size = r->mmap.build_id_size,
-	};
+	struct raw_mmap m;
 
+	raw_from_mmap(r, &m);
+	m.time_ns = time;
 	ps->sink->ops->mmap(ps->sink->ctx, &m);
 	perf_places_mapped(ps, m.pid, m.path);
 }

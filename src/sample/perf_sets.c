@@ -70,6 +70,7 @@ static void find_groups(struct perf_source *ps)
 static void use_set(struct perf_source *ps, bool announced)
 {
 	find_groups(ps);
+	perf_setup_dump(ps);
 	for (uint32_t i = 0; i < ps->nevents && !announced; i++)
 		announce(ps, i);
 	atomic_store_explicit(&ps->status.set, ps->set, memory_order_release);
@@ -218,12 +219,18 @@ static void name_set(struct perf_source *ps, const char *text)
 	snprintf(ps->set_name, sizeof ps->set_name, "%.*s", (int)sizeof ps->set_name - 1, text);
 }
 
+/* What is sampled when nothing else was asked for. */
+static const char *default_event(const struct perf_source *ps)
+{
+	return ps->setup.call_graph == CALL_GRAPH_LBR ? "cycles" : "cpu-clock";
+}
+
 /* A list by all that was asked for: a part of it is another set. */
 static void name_first_set(struct perf_source *ps)
 {
 	const struct source_config *c = ps->config;
 
-	name_set(ps, c->event_set ? c->event_set : c->nevents ? c->events[0] : "cpu-clock");
+	name_set(ps, c->event_set ? c->event_set : c->nevents ? c->events[0] : default_event(ps));
 	for (uint32_t i = 1; !c->event_set && i < c->nevents; i++) {
 		size_t len = strlen(ps->set_name), room = sizeof ps->set_name - len;
 
@@ -241,7 +248,7 @@ int perf_setup_events(struct perf_source *ps, struct err *err)
 	for (uint32_t i = 0; !rc && i < c->nevents; i++)
 		rc = add_list(ps, c->events[i], err);
 	if (!rc && !ps->nevents)
-		rc = add_list(ps, "cpu-clock", err);
+		rc = add_list(ps, default_event(ps), err);
 	if (rc)
 		return rc;
 	name_first_set(ps);

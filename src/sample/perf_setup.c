@@ -102,6 +102,31 @@ int perf_setup_probe(const struct target *target, const struct source_config *co
 	return 0;
 }
 
+/* Does this processor keep call stacks? 0, or -errno of the kernel's answer. */
+static int try_lbr(void)
+{
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_HARDWARE,
+				       .config = PERF_COUNT_HW_CPU_CYCLES,
+				       .sample_period = 1000000,
+				       .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
+				       .branch_sample_type = PLAN_LBR,
+				       .disabled = 1,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1};
+	int fd = perf_open(&attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static bool lbr_missing(const struct source_config *c)
+{
+	return c->call_graph == CALL_GRAPH_LBR && try_lbr();
+}
+
 int perf_setup_limits(struct perf_source *ps, struct err *err)
 {
 	const struct source_config *c = ps->config;
@@ -122,7 +147,7 @@ int perf_setup_limits(struct perf_source *ps, struct err *err)
 			   : c->rate_hz ? c->rate_hz
 					: 997,
 		.period = c->rate_auto ? 0 : c->period,
-		.call_graph = c->call_graph == CALL_GRAPH_LBR ? CALL_GRAPH_AUTO : c->call_graph,
+		.call_graph = lbr_missing(c) ? CALL_GRAPH_AUTO : c->call_graph,
 		.max_stack = c->max_stack,
 		.no_kernel = c->no_kernel,
 		.no_user = c->no_user,
@@ -165,9 +190,22 @@ static size_t power_of_two(size_t least)
 	return n;
 }
 
+/* Are stacks dumped, of any event? */
 static bool dumps(const struct perf_source *ps)
 {
-	return ps->setup.call_graph == CALL_GRAPH_AUTO || ps->setup.call_graph == CALL_GRAPH_DWARF;
+	bool others = false;
+
+	for (uint32_t i = 0; i < ps->nevents; i++)
+		others |= !plan_has_lbr(&ps->setup, &ps->events[i]);
+	return ps->setup.call_graph == CALL_GRAPH_AUTO ||
+	       ps->setup.call_graph == CALL_GRAPH_DWARF ||
+	       (ps->setup.call_graph == CALL_GRAPH_LBR && others);
+}
+
+void perf_setup_dump(struct perf_source *ps)
+{
+	ps->setup.stack_bytes = dumps(ps) ? ps->adapt.bytes : 0;
+	atomic_store_explicit(&ps->status.stack_bytes, ps->setup.stack_bytes, memory_order_relaxed);
 }
 
 /*
@@ -208,48 +246,22 @@ int perf_setup_rings(struct perf_source *ps, struct err *err)
 		return rc;
 	adapt_init(&ps->adapt, dump ? first_dump(ps) : 0,
 		   (uint32_t)(ps->rings.sample_bytes / RECORDS_LEAST));
-	ps->setup.stack_bytes = dump ? ps->adapt.bytes : 0;
-	atomic_store(&ps->status.stack_bytes, ps->setup.stack_bytes);
-	return 0;
-}
-
-/* Does this processor keep call stacks? 0, or -errno of the kernel's answer. */
-static int try_lbr(void)
-{
-	struct perf_event_attr attr = {.size = sizeof attr,
-				       .type = PERF_TYPE_HARDWARE,
-				       .config = PERF_COUNT_HW_CPU_CYCLES,
-				       .sample_period = 1000000,
-				       .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK,
-				       .branch_sample_type = PERF_SAMPLE_BRANCH_USER |
-							     PERF_SAMPLE_BRANCH_CALL_STACK,
-				       .disabled = 1,
-				       .exclude_kernel = 1,
-				       .exclude_hv = 1};
-	int fd = perf_open(&attr, 0, -1, -1, 0);
-
-	if (fd < 0)
-		return fd == -1 ? -errno : fd;
-	close(fd);
+	perf_setup_dump(ps);
 	return 0;
 }
 
 void perf_setup_lbr(int answer, char *ret_text, size_t size)
 {
-	const char *why = "call stacks that this processor keeps are not taken from a running "
-			  "program yet: record them with perf record --call-graph lbr and open "
-			  "the file";
 	char refused[128];
+	const char *why = refused;
 
 	if (answer == -ENOENT || answer == -ENODEV)
 		why = "this machine offers no hardware counters (ENOENT), and only those come with "
 		      "call stacks";
 	else if (answer == -EOPNOTSUPP || answer == -EINVAL)
 		why = "this processor keeps no call stacks (EOPNOTSUPP)";
-	else if (answer) {
+	else
 		snprintf(refused, sizeof refused, "the kernel refuses them: %s", strerror(-answer));
-		why = refused;
-	}
 	snprintf(ret_text, size, "--call-graph lbr: %s; stacks are dumped and unwound instead",
 		 why);
 }
@@ -266,10 +278,14 @@ void perf_setup_say(struct perf_source *ps)
 			 ps->permit.paranoid);
 		say(ps->sink->ctx, text);
 	}
-	if (ps->config->call_graph == CALL_GRAPH_LBR) {
+	if (ps->config->call_graph == CALL_GRAPH_LBR && ps->setup.call_graph != CALL_GRAPH_LBR) {
 		perf_setup_lbr(try_lbr(), text, sizeof text);
 		say(ps->sink->ctx, text);
 	}
+	if (ps->setup.call_graph == CALL_GRAPH_LBR && dumps(ps))
+		say(ps->sink->ctx,
+		    "only events of the processor come with its call stacks (--call-graph lbr); "
+		    "the others' stacks are dumped and unwound");
 	if (ps->config->max_stack > ps->setup.max_stack) {
 		snprintf(text, sizeof text,
 			 "the kernel's own chains end after %u frames; type: sudo sysctl "

@@ -29,7 +29,10 @@ void perf_setup_sets_free(struct perf_source *ps);
 uint64_t perf_setup_cost(const struct perf_source *ps);
 void perf_setup_pace(struct perf_source *ps, uint64_t now); /* -F auto, size of dumps */
 
-/* Why --call-graph lbr is not followed, after what the kernel answered (0 or -errno). */
+/* The size of dumps as it was adapted, or none where no event in use needs them. */
+void perf_setup_dump(struct perf_source *ps);
+
+/* Why --call-graph lbr is not followed, after what the kernel answered (-errno). */
 void perf_setup_lbr(int answer, char *ret_text, size_t size);
 
 #endif

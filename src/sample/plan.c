@@ -90,7 +90,8 @@ static void attr_period(struct plan_event *e, const struct plan_setup *setup)
 }
 
 /* Kernel-made chains and what unwinding by CFI needs, as --call-graph asks. */
-static void attr_stacks(struct perf_event_attr *a, const struct plan_setup *setup)
+static void attr_stacks(struct perf_event_attr *a, const struct event_spec *spec,
+			const struct plan_setup *setup)
 {
 	if (setup->call_graph == CALL_GRAPH_NONE)
 		return;
@@ -98,6 +99,11 @@ static void attr_stacks(struct perf_event_attr *a, const struct plan_setup *setu
 	a->exclude_callchain_kernel = a->exclude_kernel;
 	a->exclude_callchain_user = setup->no_user || setup->call_graph == CALL_GRAPH_DWARF;
 	a->sample_max_stack = (uint16_t)setup->max_stack;
+	if (plan_has_lbr(setup, spec)) {
+		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		a->branch_sample_type = PLAN_LBR;
+		return;
+	}
 	if (setup->no_user || setup->call_graph == CALL_GRAPH_FP || !setup->stack_bytes ||
 	    !REGS_USER)
 		return;
@@ -130,7 +136,7 @@ static int add_one(struct plan *p, const struct event_spec *spec, uint16_t index
 		.spec = *spec, .index = index, .leader = (uint16_t)p->n, .strands = strands};
 	attr_common(&e->attr, spec, setup);
 	attr_period(e, setup);
-	attr_stacks(&e->attr, setup);
+	attr_stacks(&e->attr, spec, setup);
 	e->attr.sample_type |= PERF_SAMPLE_PERIOD;
 	if (setup->count_exits && spec->clock && e->attr.inherit) {
 		e->attr.inherit_stat = 1;

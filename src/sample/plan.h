@@ -60,6 +60,19 @@ static inline bool plan_takes_counter(const struct event_spec *s)
 	       s->type != PERF_TYPE_BREAKPOINT;
 }
 
+/* What the processor is asked for with CALL_GRAPH_LBR: calls of the program without their returns.
+ */
+#define PLAN_LBR \
+	(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_FLAGS | \
+	 PERF_SAMPLE_BRANCH_NO_CYCLES)
+
+/* Do samples of this event come with the processor's own call stack? Only counters' interrupts do.
+ */
+static inline bool plan_has_lbr(const struct plan_setup *setup, const struct event_spec *s)
+{
+	return setup->call_graph == CALL_GRAPH_LBR && !setup->no_user && plan_takes_counter(s);
+}
+
 extern const struct record_layout plan_common; /* what every record of every plan begins with */
 
 /*

@@ -46,7 +46,7 @@ enum cut_reason chain_frames(struct unwinder *u, struct space *space, const stru
 			     frame_id *frames, uint32_t max, uint32_t *ret_n)
 {
 	uint64_t generation = space_generation(space);
-	enum cut_reason why = CUT_FP_CHAIN;
+	enum cut_reason why = s->user_is_lbr ? CUT_LBR : CUT_FP_CHAIN;
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < s->nuser; k++) {
 		if (n == max) {
@@ -54,7 +54,7 @@ enum cut_reason chain_frames(struct unwinder *u, struct space *space, const stru
 			break;
 		}
 		bool exact = !k || s->user_is_lbr;
-		if (s->user_is_lbr && k == 1 && !(s->flags & SAMPLE_KERNEL) &&
+		if (s->user_is_lbr && s->lbr_has_pc && k == 1 &&
 		    is_still_in(u, space, s->user[0], s->user[1]))
 			continue; /* the same frame once more */
 		const struct cache_entry *e = entry_at(u, space, generation, s->user[k],

@@ -167,27 +167,6 @@ static void test_periods_differ(void **state)
 	assert_int_equal(attr.sample_period, 1000000);
 }
 
-static void test_lbr_is_refused_with_its_reason(void **state)
-{
-	static const struct {
-		int answer;
-		const char *says;
-	} cases[] = {
-		{-ENOENT, "no hardware counters (ENOENT)"},
-		{-EOPNOTSUPP, "keeps no call stacks (EOPNOTSUPP)"},
-		{-EACCES, "Permission denied"},
-		{0, "perf record --call-graph lbr"},
-	};
-	char text[256];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		perf_setup_lbr(cases[i].answer, text, sizeof text);
-		assert_non_null(strstr(text, cases[i].says));
-		assert_non_null(strstr(text, "dumped and unwound instead"));
-	}
-}
-
 static void test_cpu_lists(void **state)
 {
 	int *cpus;
@@ -224,7 +203,6 @@ int main(void)
 		cmocka_unit_test(test_ring_limits),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_periods_differ),
-		cmocka_unit_test(test_lbr_is_refused_with_its_reason),
 		cmocka_unit_test(test_cpu_lists),
 	};
 

@@ -34,6 +34,15 @@ struct fleet *fleet_new(const struct plan *plan, const struct ringset *rings, st
 	f->cpu_wide = cpu_wide;
 	f->side_ring = side_ring;
 	f->until_ns = UINT64_MAX;
+	for (uint32_t i = 0; cpu_wide && !f->tenants && i < plan->n; i++) {
+		if (plan->e[i].index != PLAN_SWITCH)
+			continue;
+		f->tenants = tenants_new(rings->n, plan->n);
+		if (!f->tenants) {
+			free(f);
+			return NULL;
+		}
+	}
 	return f;
 }
 
@@ -129,6 +138,7 @@ void fleet_free(struct fleet *f)
 		if (o && o->fleet == f)
 			f->ids->opened.data[o - f->ids->opened.data].fleet = NULL;
 	}
+	tenants_free(f->tenants);
 	vec_fini(&f->seats);
 	vec_fini(&f->todo);
 	map64_fini(&f->by_tid);
@@ -209,17 +219,30 @@ static int event_open(struct fleet *f, uint32_t seat, uint16_t event, uint16_t c
 	return event_register(f, fd, o, &s->ids[at]);
 }
 
+/* What waited for the others of its CPU. */
+static void enable(const struct fleet *f, const struct seat *s, uint16_t cpu)
+{
+	for (uint16_t e = 0; e < f->plan.n; e++) {
+		int fd = s->fds[e * f->rings->n + cpu];
+
+		if (f->plan.e[e].attr.disabled && fd >= 0)
+			ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+}
+
 static int seat_open(struct fleet *f, uint32_t seat, pid_t pid, unsigned long flags)
 {
 	if (f->ids->fds + fleet_seat_fds(&f->plan, f->rings) > f->ids->fds_max)
 		return -EMFILE;
-	for (uint16_t cpu = 0; cpu < f->rings->n; cpu++)
+	for (uint16_t cpu = 0; cpu < f->rings->n; cpu++) {
 		for (uint16_t event = 0; event < f->plan.n; event++) {
 			int rc = event_open(f, seat, event, cpu, pid, flags);
 
 			if (rc)
 				return rc;
 		}
+		enable(f, &f->seats.data[seat], cpu);
+	}
 	return 0;
 }
 
@@ -351,6 +374,8 @@ bool fleet_fork(struct fleet *f, pid_t ptid, pid_t tid, uint64_t time)
 	const struct seat *s;
 	uint32_t seat;
 
+	if (f->tenants)
+		tenants_forget(f->tenants, tid); /* a number used before means nothing */
 	if (f->cpu_wide)
 		return true;
 	if (!f->plan.inherit)
@@ -375,6 +400,8 @@ void fleet_exit(struct fleet *f, pid_t tid, pid_t heir)
 	struct seat *s;
 	uint32_t seat;
 
+	if (f->tenants)
+		tenants_forget(f->tenants, tid);
 	if (!map64_get(&f->by_tid, (uint64_t)tid, &seat))
 		return;
 	s = &f->seats.data[seat];

@@ -22,6 +22,7 @@
 #include "base/vec.h"
 #include "sample/plan.h"
 #include "sample/ringset.h"
+#include "sample/tenants.h"
 
 struct fleet;
 
@@ -85,6 +86,7 @@ struct fleet {
 	uint32_t nseats;                  /* in use */
 	bool several;                     /* there was more than one: ids may be duplicates */
 	struct map64 last_low, last_high; /* (tid, id) → what a counter read last, in halves */
+	struct tenants *tenants;          /* groups on whole CPUs: whose counts they are */
 	struct {
 		VEC(struct fleet_todo)
 	} todo;                              /* threads to be opened */

@@ -101,7 +101,7 @@ static int open_all(struct perf_source *ps, struct err *err)
 		rc = perf_setup_events(ps, err);
 	if (!rc)
 		rc = perf_setup_target(ps, err);
-	if (!rc && ps->groups && !ps->everything && !ps->target->by_user)
+	if (!rc && ps->groups)
 		rc = perf_setup_try(ps, err);
 	if (!rc)
 		rc = perf_setup_rings(ps, err);

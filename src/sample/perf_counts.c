@@ -26,7 +26,7 @@ static bool countable(const struct perf_source *ps, const struct fleet *f)
 /* A clock of several strands is counted by the first. */
 static bool counts(const struct plan *plan, uint32_t i)
 {
-	if (plan->e[i].index == PLAN_SIDE)
+	if (plan->e[i].index == PLAN_SIDE || plan->e[i].index == PLAN_SWITCH)
 		return false;
 	return !i || plan->e[i - 1].index != plan->e[i].index;
 }

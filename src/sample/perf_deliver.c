@@ -60,30 +60,23 @@ static void weigh_by_count(struct raw_sample *raw)
 	}
 }
 
-static void take_sample(struct perf_source *ps, struct fleet *f, const struct plan_event *e,
-			void *record, uint64_t time)
+static void take_sample(struct perf_source *ps, const struct plan_event *e,
+			const struct record_sample *s, uint64_t time,
+			const struct sample_value *values, uint32_t nvalues)
 {
-	struct sample_value values[PLAN_MAX];
 	uint8_t cut = CUT_NONE;
-	struct record_sample s;
 	struct raw_sample raw;
 	struct raw_room room;
 
-	if (record_sample_parse(&e->layout, record, &s)) {
-		perf_loss(ps, LOSS_BAD_RECORD, 1);
-		return;
-	}
-	raw_from_sample(&e->layout, &s, ARCH_HERE, &room, &raw);
+	raw_from_sample(&e->layout, s, ARCH_HERE, &room, &raw);
 	raw.time_ns = time;
 	raw.event = e->index;
-	raw.weight = s.period / e->strands;
+	raw.weight = s->period / e->strands;
+	raw.values = values;
+	raw.nvalues = nvalues;
 	raw.ret_cut = &cut;
-	if (e->layout.sample_type & FIELD_READ) {
-		raw.nvalues = perf_values(ps, f, &s, values, PLAN_MAX);
-		raw.values = values;
-		if (e->attr.type != PERF_TYPE_SOFTWARE)
-			weigh_by_count(&raw);
-	}
+	if (e->attr.type != PERF_TYPE_SOFTWARE)
+		weigh_by_count(&raw);
 	ps->samples++;
 	ps->sink->ops->sample(ps->sink->ctx, &raw);
 	learn_cut(ps, &raw, cut);
@@ -147,6 +140,8 @@ static bool take_loss(struct perf_source *ps, const struct record_side *r, uint3
 	case RECORD_LOST:
 		if (ring < ps->rings.n)
 			ps->side_lost = true;
+		else
+			perf_values_lost(ps, ring - ps->rings.n);
 		perf_loss(ps, LOSS_RING, r->lost.count);
 		return true;
 	case RECORD_LOST_SAMPLES: perf_loss(ps, LOSS_RING, r->lost.count); return true;
@@ -181,32 +176,36 @@ static void deliver_side(struct perf_source *ps, const struct opened *opened,
 	take_side(ps, &r, time);
 }
 
-/* Before its window a fleet's counters run already: what they show then is where it begins. */
-static void learn_values(struct perf_source *ps, struct fleet *f, const struct plan_event *e,
-			 void *record)
-{
-	struct sample_value values[PLAN_MAX];
-	struct record_sample s;
-
-	if (e->layout.sample_type & FIELD_READ && !record_sample_parse(&e->layout, record, &s))
-		perf_values(ps, f, &s, values, PLAN_MAX);
-}
-
+/*
+ * Before its window a fleet's counters run already: what they show then is where it begins. Those
+ * of whole CPUs count everybody, whose readings tell where the next one begins.
+ */
 static void deliver_sample(struct perf_source *ps, const struct opened *opened,
 			   const struct ordered *o, const struct record_ident *who, uint64_t time)
 {
+	struct sample_value values[PLAN_MAX];
 	struct fleet *f = opened->fleet;
+	const struct plan_event *e;
+	struct record_sample s;
+	uint32_t nvalues;
+	bool ours;
 
-	if (f && !perf_places_counts(ps, &f->plan.e[opened->event].spec, who->pid))
+	if (!f || o->time >= f->until_ns)
 		return;
-	if (!f || o->time >= f->until_ns || !watched(ps, f, who->pid, who->tid))
+	ours = watched(ps, f, who->pid, who->tid) &&
+	       perf_places_counts(ps, &f->plan.e[opened->event].spec, who->pid);
+	if (!ours && !f->tenants)
 		return;
 	if (!fleet_accepts(f, opened, who->id, who->tid, true))
 		return;
-	if (o->time < f->from_ns)
-		learn_values(ps, f, &f->plan.e[opened->event], o->record);
-	else
-		take_sample(ps, f, &f->plan.e[opened->event], o->record, time);
+	e = &f->plan.e[opened->event];
+	if (record_sample_parse(&e->layout, o->record, &s)) {
+		perf_loss(ps, LOSS_BAD_RECORD, 1);
+		return;
+	}
+	nvalues = perf_values(ps, f, opened, &s, ours, values);
+	if (ours && o->time >= f->from_ns && e->index != PLAN_SWITCH)
+		take_sample(ps, e, &s, time, values, nvalues);
 }
 
 void perf_deliver(struct perf_source *ps, const struct ordered *o)

@@ -113,10 +113,15 @@ struct perf_source {
 	} texts; /* arrangements said so far: readers may hold any */
 };
 
-/* perf_values.c: what a group counted since the thread's reading before. How many values. */
+/*
+ * perf_values.c: what a group counted since the thread's reading before. How many values: none for
+ * an event that reads nothing, or is not a sample. Whole CPUs: to be called for everybody's.
+ */
 struct record_sample;
-uint32_t perf_values(struct perf_source *ps, struct fleet *f, const struct record_sample *s,
-		     struct sample_value *ret, uint32_t max);
+uint32_t perf_values(struct perf_source *ps, struct fleet *f, const struct opened *opened,
+		     const struct record_sample *s, bool watched,
+		     struct sample_value ret[PLAN_MAX]);
+void perf_values_lost(struct perf_source *ps, uint32_t cpu); /* records of a CPU's ring */
 
 /* perf_deliver.c: one record, in order of time, to where it belongs. */
 void perf_deliver(struct perf_source *ps, const struct ordered *o);

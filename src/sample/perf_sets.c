@@ -27,8 +27,7 @@ static bool in_kernel_only(const struct event_spec *e)
 static void announce(struct perf_source *ps, uint32_t i)
 {
 	const struct event_spec *e = &ps->events[i];
-	bool whole = ps->target->all || ps->target->cgroup || ps->target->by_user;
-	bool member = !(ps->sampled >> i & 1) && !whole;
+	bool member = !(ps->sampled >> i & 1);
 	bool access = e->type == PERF_TYPE_BREAKPOINT;
 	struct event_desc d = {
 		.unit = e->unit,
@@ -80,10 +79,10 @@ static int add_event(struct perf_source *ps, const char *name, uint32_t leader, 
 {
 	int rc;
 
-	if (ps->nevents == PLAN_MAX / 2 || ps->first_event + ps->nevents >= EVENT_MAX)
+	if (ps->nevents == PLAN_EVENTS || ps->first_event + ps->nevents >= EVENT_MAX)
 		return err_set(err, E2BIG,
 			       "too many events: at most %d at once and %d in one profile",
-			       PLAN_MAX / 2, EVENT_MAX);
+			       PLAN_EVENTS, EVENT_MAX);
 	rc = event_spec_parse(name, &ps->events[ps->nevents], err);
 	if (rc)
 		return rc;
@@ -263,8 +262,8 @@ int perf_setup_events(struct perf_source *ps, struct err *err)
 /* What describes a set, to be put away and taken out again. */
 struct perf_set {
 	char name[SET_NAME];
-	struct event_spec events[PLAN_MAX / 2];
-	uint16_t leader[PLAN_MAX / 2];
+	struct event_spec events[PLAN_EVENTS];
+	uint16_t leader[PLAN_EVENTS];
 	uint32_t nevents;
 	uint64_t sampled;
 	uint16_t first_event, number;
@@ -352,7 +351,8 @@ static int one_too_many(const struct plan *plan, uint32_t n, struct err *err)
  */
 int perf_setup_try(struct perf_source *ps, struct err *err)
 {
-	bool cpu_wide = ps->sampling && ps->sampling->cpu_wide;
+	bool cpu_wide = ps->sampling ? ps->sampling->cpu_wide
+				     : ps->everything || ps->target->by_user;
 	struct plan plan, side;
 	int fds[PLAN_MAX], rc;
 	uint32_t n = 0;
@@ -366,6 +366,7 @@ int perf_setup_try(struct perf_source *ps, struct err *err)
 		int cpu = cpu_wide ? ps->cpus[0] : -1;
 
 		plan_attr(e, 0, &attr);
+		attr.disabled = 0;
 		fds[n] = perf_open(&attr, pid, cpu, e->leader == n ? -1 : fds[e->leader], 0);
 		if (fds[n] < 0)
 			rc = fds[n] == -EINVAL && e->leader != n

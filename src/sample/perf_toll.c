@@ -18,7 +18,7 @@ struct perf_toll {
 	pthread_t thread;
 	atomic_bool done, stop;
 	struct plan_setup setup;
-	struct event_spec specs[PLAN_MAX / 2];
+	struct event_spec specs[PLAN_EVENTS];
 	uint32_t n;
 	struct source_status *status;
 };
@@ -58,7 +58,7 @@ void perf_toll_begin(struct perf_source *ps)
 	if (!t)
 		return;
 	t->setup = ps->setup;
-	t->n = ps->groups && !ps->sampling->cpu_wide ? ps->nevents : 0;
+	t->n = ps->groups ? ps->nevents : 0;
 	memcpy(t->specs, ps->events, ps->nevents * sizeof *ps->events);
 	t->status = &ps->status;
 	if (pthread_create(&t->thread, NULL, measure, t)) {

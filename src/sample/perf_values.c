@@ -2,8 +2,8 @@
  * perf_values: differences between readings of a group, thread by thread.
  *
  * A value belongs to (thread, event id), and the id is one CPU's: a thread that moves has a reading
- * on each. Events that took turns on the hardware are scaled by enabled over running. Source
- * thread.
+ * on each. Where the counters are a CPU's, tenants.c tells whose they are. Events that took turns
+ * on the hardware are scaled by enabled over running. Source thread.
  */
 #include "sample/perf_impl.h"
 
@@ -11,12 +11,11 @@
 	0.95f /* what a thread ran on other CPUs since their last samples is not seen \
 	       */
 
-static struct sample_value value_of(struct fleet *f, const struct opened *o, uint64_t id, pid_t tid,
-				    uint64_t value, float running)
+static struct sample_value value_of(const struct plan_event *e, uint64_t count, float running)
 {
 	struct sample_value v = {
-		.event = f->plan.e[o->event].index,
-		.count = fleet_growth(f, FLEET_COUNT, id, tid, value),
+		.event = e->index,
+		.count = count,
 		.running = running,
 		.state = VALUE_OK,
 	};
@@ -46,8 +45,14 @@ static float running_share(struct fleet *f, const struct plan_event *e,
 	return share > 1 ? 1 : share;
 }
 
-uint32_t perf_values(struct perf_source *ps, struct fleet *f, const struct record_sample *s,
-		     struct sample_value *ret, uint32_t max)
+/* Is it an event that has a column? A clock of several strands is counted by the first. */
+static bool shown(const struct plan *plan, uint16_t i)
+{
+	return plan->e[i].index != PLAN_SWITCH && (!i || plan->e[i - 1].index != plan->e[i].index);
+}
+
+static uint32_t thread_values(struct perf_source *ps, struct fleet *f,
+			      const struct record_sample *s, struct sample_value ret[PLAN_MAX])
 {
 	uint64_t leader = record_read_at(&s->read, 0).id;
 	const struct opened *first = fleet_ids_find(&ps->ids, leader);
@@ -57,12 +62,93 @@ uint32_t perf_values(struct perf_source *ps, struct fleet *f, const struct recor
 	if (!first || first->fleet != f)
 		return 0;
 	running = running_share(f, &f->plan.e[first->event], s, leader);
-	for (uint64_t i = 0; i < s->read.nvalues && n < max; i++) {
+	for (uint64_t i = 0; i < s->read.nvalues && n < PLAN_MAX; i++) {
 		struct record_read_value v = record_read_at(&s->read, i);
 		const struct opened *o = fleet_ids_find(&ps->ids, v.id);
 
 		if (o && o->fleet == f)
-			ret[n++] = value_of(f, o, v.id, s->who.tid, v.value, running);
+			ret[n++] = value_of(&f->plan.e[o->event],
+					    fleet_growth(f, FLEET_COUNT, v.id, s->who.tid, v.value),
+					    running);
 	}
 	return n;
+}
+
+/* A reading of a CPU's group in the terms of its plan. */
+struct cpu_reading {
+	struct tenant_reading r;
+	uint16_t events[PLAN_MAX];
+	uint64_t values[PLAN_MAX];
+};
+
+static void reading_of(struct perf_source *ps, struct fleet *f, const struct opened *opened,
+		       const struct record_sample *s, bool watched, struct cpu_reading *ret)
+{
+	const struct plan_event *leader = &f->plan.e[f->plan.e[opened->event].leader];
+	struct tenant_reading *r = &ret->r;
+
+	*r = (struct tenant_reading){
+		.time_ns = s->who.time,
+		.watched = watched,
+		.cpu = opened->cpu,
+		.leader = f->plan.e[opened->event].leader,
+		.tid = s->who.tid,
+		.leaves = f->plan.e[opened->event].index == PLAN_SWITCH,
+		.software = leader->software,
+		.enabled_ns = s->read.enabled_ns,
+		.running_ns = s->read.running_ns,
+		.events = ret->events,
+		.values = ret->values,
+	};
+	for (uint64_t i = 0; i < s->read.nvalues && r->n < PLAN_MAX; i++) {
+		struct record_read_value v = record_read_at(&s->read, i);
+		const struct opened *o = fleet_ids_find(&ps->ids, v.id);
+
+		if (!o || o->fleet != f || o->cpu != opened->cpu)
+			continue;
+		ret->events[r->n] = o->event;
+		ret->values[r->n++] = v.value;
+	}
+}
+
+static uint32_t tenant_values(struct fleet *f, const struct tenant_reading *r,
+			      struct sample_value ret[PLAN_MAX])
+{
+	uint64_t counts[PLAN_MAX];
+	float running = tenants_take(f->tenants, r, counts);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (shown(&f->plan, r->events[i]))
+			ret[n++] = value_of(&f->plan.e[r->events[i]], counts[i], running);
+	return n;
+}
+
+uint32_t perf_values(struct perf_source *ps, struct fleet *f, const struct opened *opened,
+		     const struct record_sample *s, bool watched, struct sample_value ret[PLAN_MAX])
+{
+	const struct plan_event *e = &f->plan.e[opened->event];
+	struct cpu_reading reading;
+
+	if (!(e->layout.sample_type & FIELD_READ))
+		return 0;
+	if (!f->tenants)
+		return thread_values(ps, f, s, ret);
+	reading_of(ps, f, opened, s, watched, &reading);
+	if (!(e->layout.read_format & READ_GROUP)) {
+		tenants_switch(f->tenants, &reading.r);
+		return 0;
+	}
+	tenants_read(f->tenants, &reading.r);
+	return watched && !reading.r.leaves ? tenant_values(f, &reading.r, ret) : 0;
+}
+
+void perf_values_lost(struct perf_source *ps, uint32_t cpu)
+{
+	for (unsigned i = 0; i < PERF_FLEETS; i++) {
+		struct fleet *f = *perf_fleets(ps, i);
+
+		if (f && f->tenants)
+			tenants_lost(f->tenants, cpu);
+	}
 }

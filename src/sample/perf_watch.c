@@ -41,13 +41,13 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 	struct plan_setup setup = ps->setup;
 	int rc = 0;
 	/*
-	 * A whole CPU's counts are nobody's: there each event is sampled by itself. A kernel that
-	 * cannot read inherited groups (before 6.12) gets one group a thread; new threads are
-	 * opened as records tell of them.
+	 * A kernel that cannot read inherited groups (before 6.12) gets one group a thread; new
+	 * threads are opened as records tell of them. Those of whole CPUs inherit nothing.
 	 */
-	bool together = ps->groups && !cpu_wide &&
-			(ps->groups_inherit || !folded || !ps->setup.inherit);
-	bool alone = together && !ps->groups_inherit;
+	bool together = ps->groups &&
+			(cpu_wide || ps->groups_inherit || !folded || !ps->setup.inherit);
+	bool alone = together && !cpu_wide && !ps->groups_inherit;
+	bool turns = false;
 
 	setup.cpu_wide = cpu_wide;
 	setup.count_exits = !ps->allowed.cpu_wide || ps->rings.n <= 16; /* one record a CPU */
@@ -66,7 +66,11 @@ int perf_plans(struct perf_source *ps, bool cpu_wide, bool folded, struct plan *
 		bool read = n > 1 || (together && plan_takes_counter(&ps->events[i]));
 		rc = read ? plan_add_group(ret_sampling, &ps->events[i], n, pick, index, &setup)
 			  : plan_add(ret_sampling, &ps->events[i], index, &setup);
+		for (uint32_t k = 0; read && k < n; k++)
+			turns |= plan_takes_counter(&ps->events[i + k]);
 	}
+	if (!rc && cpu_wide && turns)
+		rc = plan_add_switches(ret_sampling, &setup);
 	setup.inherit = ps->setup.inherit;
 	if (!rc)
 		rc = folded ? plan_fold_side(ret_sampling, &setup)

@@ -50,7 +50,8 @@ static void attr_common(struct perf_event_attr *a, const struct event_spec *spec
 		.exclude_hv = spec->exclude_hv || !setup->kernel_allowed,
 		.exclude_host = spec->exclude_host,
 		.exclude_guest = spec->exclude_guest,
-		.exclude_idle = setup->cpu_wide,
+		/* Some PMUs refuse it; what is counted in the idle task is nobody's anyway. */
+		.exclude_idle = setup->cpu_wide && spec->type == PERF_TYPE_SOFTWARE,
 		.inherit = setup->inherit && !setup->cpu_wide,
 		.sample_type = COMMON_FIELDS,
 		.sample_id_all = 1,
@@ -182,21 +183,60 @@ static int add_member(struct plan *p, const struct event_spec *spec, uint16_t in
 	return 0;
 }
 
-/* The event of a group that is sampled, and reads all of it. */
+/* The event of a group that is sampled, and reads all of it: a clock perhaps in several strands. */
 static int add_sampler(struct plan *p, const struct event_spec *spec, uint16_t index,
 		       uint16_t leader, const struct plan_setup *setup)
 {
-	struct plan_event *e = &p->e[p->n];
-	int rc = add_one(p, spec, index, 1, setup);
+	uint32_t first = p->n;
+	int rc = plan_add(p, spec, index, setup);
 
-	if (rc)
-		return rc;
-	e->leader = leader;
+	for (uint32_t i = first; !rc && i < p->n; i++) {
+		struct plan_event *e = &p->e[i];
+
+		e->leader = leader;
+		e->attr.sample_type |= PERF_SAMPLE_READ;
+		e->attr.read_format = GROUP_READ;
+		e->attr.inherit_stat = 0;
+		layout_of(e);
+	}
+	return rc;
+}
+
+/* Interrupts at each context switch, while the task that leaves is still there. */
+static int add_switches(struct plan *p, uint16_t leader, const struct plan_setup *setup)
+{
+	static const struct event_spec switches = {
+		.name = "context-switches",
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+	};
+	struct plan_event *e = &p->e[p->n];
+
+	if (p->n == PLAN_MAX)
+		return -E2BIG;
+	*e = (struct plan_event){
+		.spec = switches, .index = PLAN_SWITCH, .leader = leader, .strands = 1};
+	attr_common(&e->attr, &switches, setup);
+	/* It happens in the kernel, in the idle task too, whatever is left out of the counts. */
+	e->attr.exclude_user = e->attr.exclude_kernel = e->attr.exclude_hv = 0;
+	e->attr.exclude_idle = 0;
+	e->attr.sample_period = 1;
 	e->attr.sample_type |= PERF_SAMPLE_READ;
-	e->attr.read_format = GROUP_READ;
-	e->attr.inherit_stat = 0;
+	e->attr.read_format = leader == p->n ? PERF_FORMAT_TOTAL_TIME_ENABLED |
+						       PERF_FORMAT_TOTAL_TIME_RUNNING
+					     : GROUP_READ;
 	layout_of(e);
+	p->n++;
 	return 0;
+}
+
+int plan_add_switches(struct plan *p, const struct plan_setup *setup)
+{
+	int rc = add_switches(p, (uint16_t)p->n, setup);
+
+	if (!rc)
+		p->e[p->n - 1].attr.disabled = 1;
+	return rc;
 }
 
 int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint32_t pick,
@@ -213,8 +253,12 @@ int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, u
 			       : add_member(p, &specs[i], place, leader, setup);
 		software &= specs[i].type == PERF_TYPE_SOFTWARE;
 	}
+	if (!rc && setup->cpu_wide)
+		rc = add_switches(p, leader, setup);
 	if (!rc)
 		p->e[leader].software = software;
+	if (!rc && setup->cpu_wide)
+		p->e[leader].attr.disabled = 1;
 	return rc;
 }
 

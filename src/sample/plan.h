@@ -16,17 +16,19 @@
 #include "event/spec.h"
 #include "source.h"
 
-#define PLAN_MAX        48
+#define PLAN_EVENTS     24 /* named events at once */
+#define PLAN_MAX        80 /* with what is opened beside them */
 #define PLAN_STRANDS    4
-#define PLAN_SIDE       UINT16_MAX /* index of an event that only brings side-band records */
-#define PLAN_DUMP_MAX   65528      /* what perf_event_open takes */
-#define PLAN_DUMP_START 16384      /* where an adapting dump size starts */
+#define PLAN_SIDE       UINT16_MAX       /* index of an event that only brings side-band records */
+#define PLAN_SWITCH     (UINT16_MAX - 1) /* … that only tells of context switches */
+#define PLAN_DUMP_MAX   65528            /* what perf_event_open takes */
+#define PLAN_DUMP_START 16384            /* where an adapting dump size starts */
 
 struct plan_event {
 	struct event_spec spec;
 	struct perf_event_attr attr;
 	struct record_layout layout;
-	uint16_t index;   /* in the profile's event list, or PLAN_SIDE */
+	uint16_t index;   /* in the profile's event list, or PLAN_SIDE, PLAN_SWITCH */
 	uint16_t leader;  /* place in the plan of its group's leader */
 	double jitter;    /* by how much of itself the period may differ from CPU to CPU */
 	uint16_t strands; /* events that share this one's work: a sample stands for so much less */
@@ -86,10 +88,14 @@ int plan_add(struct plan *p, const struct event_spec *spec, uint16_t index,
 /*
  * A group, led by the first of @specs: the one at @pick is sampled and reads all of them with each
  * sample, so that the difference between two readings of a thread belongs to the later one's stack.
- * (A leader that cannot be sampled: Intel's slots, before the parts that are read with them.)
+ * (A leader that cannot be sampled: Intel's slots, before the parts that are read with them.) On
+ * whole CPUs a last member reads the group at each context switch too (sample/tenants.h), and the
+ * leader is to be enabled once all are open, so that the times of all begin at once.
  */
 int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, uint32_t pick,
 		   uint16_t index, const struct plan_setup *setup);
+/* On whole CPUs: an event outside all groups that tells of each context switch, and when it was. */
+int plan_add_switches(struct plan *p, const struct plan_setup *setup);
 /* Does this kernel read groups of inherited events (6.12 or so)? Tried once with software events.
  */
 bool plan_groups_inherit(void);

@@ -112,14 +112,14 @@ static int make_plans(const struct plan_setup *from, const struct event_spec *sp
 				   .unit = EVENT_NS,
 				   .clock = true,
 				   .name = "cpu-clock"};
-	struct event_spec group[PLAN_MAX / 2];
+	struct event_spec group[PLAN_EVENTS];
 	uint32_t k = 0;
 	int rc;
 
 	setup.period = PERIOD_NS;
 	setup.cpu_wide = setup.inherit = setup.count_exits = false;
 	group[k++] = clock;
-	for (uint32_t i = 0; i < n && k < PLAN_MAX / 2; i++)
+	for (uint32_t i = 0; i < n && k < PLAN_EVENTS; i++)
 		if (!specs[i].clock && specs[i].type != PERF_TYPE_BREAKPOINT)
 			group[k++] = specs[i];
 	plans[SAMPLED] = plans[READ] = (struct plan){0};

@@ -59,6 +59,37 @@ fi
 taskset -pc 0-$last $mine >/dev/null
 taskset -pc 0-$last $theirs >/dev/null
 
+# Groups of whole CPUs: two programs take turns on one CPU; what each counted is its own, as the kernel accounts it.
+group_whole() { # SECONDS ARG...: to $dir/g.csv
+	local seconds=$1 left right
+	timeout 60 "$ALTPTTOP" --batch -o "$dir/g.csv" --duration 60 "${@:2}" -e '{cpu-clock,page-faults,context-switches}' \
+		>"$dir/out" 2>"$dir/err" </dev/null &
+	profiler=$!
+	sleep 1
+	taskset -c 0 "$PROGRAMS/faults" left "$seconds" >"$dir/left" &
+	left=$!
+	taskset -c 0 "$PROGRAMS/faults" right "$seconds" >"$dir/right" &
+	right=$!
+	started+=($left $right $profiler)
+	wait $left && wait $right && sleep 0.3 && kill -INT $profiler && wait $profiler
+	cat "$dir/err"
+	grep -E '^(samples|losses)' "$dir/out"
+}
+own() { # FILE FUNCTION PERCENT: faults below FUNCTION, beside what the program was told
+	awk -F'[, ]' -v p="$3" -v f="$2" '
+		NR == FNR { if ($1 == "faults") truth = $2; next }
+		/^function,/ { for (i = 1; i <= NF; i++) if ($i == "total_page-faults") c = i; next }
+		$1 == f { n = $c }
+		END { printf "%s: %d faults, truth %d\n", f, n, truth; exit !(truth > 1000 && n > truth * (1 - p / 100) && n < truth * (1 + p / 100)) }
+	' "$dir/$1" "$dir/g.csv"
+}
+check "a group is sampled on whole CPUs" group_whole 4 -a
+check "with one program's page faults" own left run_left 2
+check "and the other's" own right run_right 2
+check "they are read along with the clock" grep -q 'self_page-faults' "$dir/g.csv"
+check "-C too" group_whole 3 -C 0
+check "with each one's own" eval 'own left run_left 2 && own right run_right 2'
+
 check "-u sees a user's processes" report -u games
 check "theirs" row threads $theirs
 check "and no others" only $theirs

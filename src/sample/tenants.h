@@ -1,0 +1,67 @@
+/*
+ * tenants: whose a CPU's counts are.
+ *
+ * Counters of whole CPUs go on counting when one task follows another. So each group has a member
+ * that interrupts at every context switch and reads all of it while the task that leaves is still
+ * there: what was counted since the reading before is that task's, and is kept until its next
+ * sample. A task has the same counts then as with counters of its own, and what the idle task or
+ * anybody who is not watched counted is nobody's.
+ *
+ * Groups that take turns on the hardware miss switches while they are off it. A stretch between two
+ * readings that holds such a pause belongs to a task only if both readings are its own, or if
+ * nobody left the CPU meanwhile, as a switch event outside all groups tells; else it is dropped,
+ * and the task's counts are scaled by the time that they lack: time on CPUs over time counted.
+ *
+ * Pure: no system calls. Source thread. Readings of one CPU come in order of time.
+ */
+#ifndef ALTPTTOP_TENANTS_H
+#define ALTPTTOP_TENANTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tenants;
+
+/* For @ncpus CPUs and the @nevents events of a plan. NULL: no memory. */
+struct tenants *tenants_new(uint32_t ncpus, uint32_t nevents);
+void tenants_free(struct tenants *t); /* NULL is fine */
+
+/* One reading of a group, while @tid ran on @cpu. */
+struct tenant_reading {
+	uint64_t time_ns;
+	uint32_t cpu;    /* index in the ring set */
+	uint16_t leader; /* place in the plan of the group's leader */
+	pid_t tid;
+	bool watched;                    /* its counts matter; else they are dropped */
+	bool leaves;                     /* read at a switch: somebody else runs from now on */
+	bool software;                   /* the group never leaves the hardware */
+	uint64_t enabled_ns, running_ns; /* since the group was opened */
+	uint32_t n;
+	const uint16_t *events; /* places in the plan */
+	const uint64_t *values; /* since the group was opened */
+};
+
+/* False: the stretch since the reading before could not be told whose it is, and was dropped. */
+bool tenants_read(struct tenants *t, const struct tenant_reading *r);
+
+/* @r->tid left the CPU, by the event outside all groups: its values are of no interest. */
+void tenants_switch(struct tenants *t, const struct tenant_reading *r);
+
+/* Records of @cpu were lost: what comes next has nothing to begin from. */
+void tenants_lost(struct tenants *t, uint32_t cpu);
+
+/*
+ * After the reading @r of a task's sample: what the task's events counted since its sample before,
+ * in @counts, in the order of @r->events. Returns the share of the task's time on CPUs in which its
+ * group counted, 0…1.
+ */
+float tenants_take(struct tenants *t, const struct tenant_reading *r, uint64_t *counts);
+
+/* The number @tid is free again. */
+void tenants_forget(struct tenants *t, pid_t tid);
+
+/* Stretches that were dropped so far. */
+uint64_t tenants_dropped(const struct tenants *t);
+
+#endif

@@ -9,6 +9,7 @@
 
 #include "event/catalogue.h"
 #include "event/set.h"
+#include "event/sysfs.h"
 
 /* What cannot be had here says why, in a fourth field. */
 static bool print_event(void *ctx, const struct catalogue_event *e)
@@ -27,16 +28,23 @@ static int printed(FILE *out)
 	return fflush(out) || ferror(out) ? 1 : 0;
 }
 
-int list_events(FILE *out, const char *glob)
-{
-	catalogue_each(glob, print_event, out);
-	return printed(out);
-}
-
 static void complain(void *ctx, const char *sentence)
 {
 	(void)ctx;
 	fprintf(stderr, "altpttop: %s\n", sentence);
+}
+
+int list_events(FILE *out, const char *glob)
+{
+	struct err why = {0};
+	char text[600];
+
+	catalogue_each(glob, print_event, out);
+	if (tracepoints_refused(&why)) {
+		snprintf(text, sizeof text, "tracepoints are not listed: %s", why.msg);
+		complain(NULL, text);
+	}
+	return printed(out);
 }
 
 int list_sets(FILE *out)

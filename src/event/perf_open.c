@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event/spec.h"
 #include "proc/permit.h"
 
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
@@ -86,17 +87,25 @@ static int explain_machine(int rc, const struct permit *p, struct err *err)
 static int explain_denied(int rc, const char *name, pid_t pid, int cpu, struct err *err)
 {
 	struct perf_allowed allowed;
+	struct event_spec spec;
 	struct permit p;
 
 	permit_read(&p);
 	perf_allowed_read(&allowed);
 	if (!allowed.self)
 		return explain_machine(rc, &p, err);
-	if (pid == -1)
+	if (pid == -1 && !allowed.cpu_wide)
 		return err_set(err, -rc,
 			       "watching whole CPUs is refused (%s): kernel.perf_event_paranoid is "
 			       "%d; run as root, or type: sudo sysctl kernel.perf_event_paranoid=0",
 			       strerrorname_np(-rc), p.paranoid);
+	if (event_spec_parse(name, &spec, NULL) == 0 && spec.type == PERF_TYPE_TRACEPOINT &&
+	    (pid == -1 || try_open(true, pid, cpu) == 0))
+		return err_set(err, -rc,
+			       "tracepoint %s is refused (%s): it takes CAP_PERFMON, or "
+			       "kernel.perf_event_paranoid -1 (it is %d); run as root, or type: "
+			       "sudo sysctl kernel.perf_event_paranoid=-1",
+			       name, strerrorname_np(-rc), p.paranoid);
 	if (!allowed.kernel && try_open(true, pid, cpu) == 0)
 		return err_set(err, -rc,
 			       "%s in kernel mode is refused (%s): kernel.perf_event_paranoid is "

@@ -176,6 +176,18 @@ static int resolve_plain(const char *text, struct event_spec *spec, struct err *
 	return rc;
 }
 
+/* Nobody has such an event; where tracepoints cannot be seen it may be one. */
+static int unknown(const char *text, struct err *err)
+{
+	struct err why = {0};
+
+	if (tracepoint_name(text) && tracepoints_refused(&why))
+		return err_set(err, ENOENT,
+			       "there is no event %.80s here; if it is a tracepoint: %s", text,
+			       why.msg);
+	return err_set(err, ENOENT, "there is no event %.80s here; see --list-events", text);
+}
+
 int event_spec_parse(const char *text, struct event_spec *ret_spec, struct err *err)
 {
 	struct event_spec spec = {0};
@@ -190,8 +202,7 @@ int event_spec_parse(const char *text, struct event_spec *ret_spec, struct err *
 	if (rc < 0)
 		return rc;
 	if (!rc)
-		return err_set(err, ENOENT, "there is no event %.80s here; see --list-events",
-			       text);
+		return unknown(text, err);
 	snprintf(spec.name, sizeof spec.name, "%s", text);
 	*ret_spec = spec;
 	return 0;

@@ -29,6 +29,9 @@ uint8_t pmu_max_precise(const char *name);
 
 const char *tracepoint_root(void);
 void tracepoint_root_set(const char *dir); /* tests, likewise */
+/* 0: they can be listed and named; else -errno and why not, with what to type. */
+int tracepoints_refused(struct err *err);
+bool tracepoint_name(const char *text); /* "subsystem:event" by its form alone, no modifiers */
 bool tracepoints_there(void); /* tracefs is mounted, or what lies there may not be looked at */
 
 /* Call @each for every PMU, those of cores first, until it returns false. */

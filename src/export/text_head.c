@@ -85,6 +85,21 @@ static void put_samples(struct text_report *t)
 	strbuf_putc(&t->b, '\n');
 }
 
+/* The tables are of one event; what others gave is told beside. */
+static void put_others(struct text_report *t)
+{
+	for (uint32_t i = 0; i < t->s->nevents; i++) {
+		const struct snapshot_event *e = &t->s->events[i];
+
+		if (i == t->event || !e->samples || t->event >= t->s->nevents ||
+		    e->desc.set != t->s->events[t->event].desc.set)
+			continue;
+		strbuf_printf(&t->b, "%-9s %" PRIu64 " of ", "and", e->samples);
+		escape_plain(&t->b, e->desc.name);
+		strbuf_puts(&t->b, " (-s EVENT has the tables of it)\n");
+	}
+}
+
 /* -s EVENT of which there is nothing: why the tables are of another. */
 static void put_fallback(struct text_report *t)
 {
@@ -220,6 +235,7 @@ void text_head(struct text_report *t)
 		put_fact(t, "hidden", t->s->no_kernel ? "kernel code" : "user code");
 	put_time(t);
 	put_samples(t);
+	put_others(t);
 	put_fallback(t);
 	put_counters(t);
 	put_losses(t);

@@ -71,7 +71,8 @@ static void take_sample(struct perf_source *ps, const struct plan_event *e,
 	raw_from_sample(&e->layout, s, ARCH_HERE, &room, &raw);
 	raw.time_ns = time;
 	raw.event = e->index;
-	raw.weight = s->period / e->strands;
+	raw.weight = (e->layout.sample_type & FIELD_PERIOD ? s->period : e->attr.sample_period) /
+		     e->strands;
 	raw.values = values;
 	raw.nvalues = nvalues;
 	raw.ret_cut = &cut;

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/catalogue.h"
 #include "event/set.h"
+#include "event/sysfs.h"
 #include "sample/perf_impl.h"
 #include "sample/perf_setup.h"
 
@@ -92,6 +94,62 @@ static int add_event(struct perf_source *ps, const char *name, uint32_t leader, 
 	return 0;
 }
 
+/* "sched:*": all tracepoints that match, each an event. */
+struct wildcard {
+	struct perf_source *ps;
+	const char *modifiers; /* with their colon, "" none */
+	uint32_t leader, found, room;
+	int rc;
+	struct err *err;
+};
+
+static bool add_match(void *ctx, const struct catalogue_event *e)
+{
+	struct wildcard *w = ctx;
+	char name[128];
+
+	if (e->kind != CATALOGUE_TRACEPOINT || w->found++ >= w->room)
+		return true;
+	snprintf(name, sizeof name, "%.90s%s", e->name, w->modifiers);
+	w->rc = add_event(w->ps, name, w->leader == UINT32_MAX ? w->ps->nevents : w->leader,
+			  w->err);
+	return !w->rc;
+}
+
+static bool is_wildcard(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon && strpbrk(name, "*?[") && !strchr(name, '/') && strncmp(name, "mem:", 4);
+}
+
+static int add_wildcard(struct perf_source *ps, char *name, uint32_t leader, struct err *err)
+{
+	struct wildcard w = {.ps = ps, .modifiers = "", .leader = leader, .err = err};
+	char *colon = strrchr(name, ':'), modifiers[16] = "";
+	struct err why = {0};
+
+	if (colon != strchr(name, ':')) {
+		snprintf(modifiers, sizeof modifiers, "%s", colon);
+		*colon = '\0';
+		w.modifiers = modifiers;
+	}
+	w.room = PLAN_EVENTS - ps->nevents;
+	catalogue_each(name, add_match, &w);
+	if (w.rc)
+		return w.rc;
+	if (w.found > w.room)
+		return err_set(err, E2BIG,
+			       "%.80s matches %u tracepoints: at most %u are watched at once; see "
+			       "--list-events '%.80s'",
+			       name, w.found, PLAN_EVENTS, name);
+	if (!w.found && tracepoints_refused(&why))
+		return err_set(err, why.no, "%.80s matches no tracepoint: %s", name, why.msg);
+	return w.found ? 0
+		       : err_set(err, ENOENT, "%.80s matches no tracepoint; see --list-events",
+				 name);
+}
+
 /* Behind a group's brace at *@at, ":uk": modifiers of each of its events, from @first on. */
 static int modify_group(struct perf_source *ps, uint32_t first, const char **at, struct err *err)
 {
@@ -143,8 +201,12 @@ static int add_list(struct perf_source *ps, const char *list, struct err *err)
 			continue;
 		}
 		name[len] = '\0';
-		rc = len ? add_event(ps, name, leader == UINT32_MAX ? ps->nevents : leader, err)
-			 : 0;
+		if (len && is_wildcard(name))
+			rc = add_wildcard(ps, name, leader, err);
+		else
+			rc = len ? add_event(ps, name, leader == UINT32_MAX ? ps->nevents : leader,
+					     err)
+				 : 0;
 		if (rc)
 			return rc;
 		len = 0;

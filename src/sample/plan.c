@@ -126,6 +126,18 @@ static void layout_of(struct plan_event *e)
 	};
 }
 
+/*
+ * A software event or tracepoint of a fixed period: asked to tell its period with each sample, the
+ * kernel takes every occurrence for one (perf_swevent_event), whatever the period.
+ */
+static bool counts_to_period(const struct perf_event_attr *a)
+{
+	return !a->freq && a->sample_period > 1 &&
+	       (a->type == PERF_TYPE_TRACEPOINT ||
+		(a->type == PERF_TYPE_SOFTWARE && a->config != PERF_COUNT_SW_CPU_CLOCK &&
+		 a->config != PERF_COUNT_SW_TASK_CLOCK));
+}
+
 static int add_one(struct plan *p, const struct event_spec *spec, uint16_t index, uint16_t strands,
 		   const struct plan_setup *setup)
 {
@@ -138,7 +150,8 @@ static int add_one(struct plan *p, const struct event_spec *spec, uint16_t index
 	attr_common(&e->attr, spec, setup);
 	attr_period(e, setup);
 	attr_stacks(&e->attr, spec, setup);
-	e->attr.sample_type |= PERF_SAMPLE_PERIOD;
+	if (!counts_to_period(&e->attr))
+		e->attr.sample_type |= PERF_SAMPLE_PERIOD;
 	if (setup->count_exits && spec->clock && e->attr.inherit) {
 		e->attr.inherit_stat = 1;
 		e->attr.read_format = PERF_FORMAT_ID;
@@ -251,7 +264,7 @@ int plan_add_group(struct plan *p, const struct event_spec *specs, uint32_t n, u
 
 		rc = i == pick ? add_sampler(p, &specs[i], place, leader, setup)
 			       : add_member(p, &specs[i], place, leader, setup);
-		software &= specs[i].type == PERF_TYPE_SOFTWARE;
+		software &= !plan_takes_counter(&specs[i]);
 	}
 	if (!rc && setup->cpu_wide)
 		rc = add_switches(p, leader, setup);

@@ -32,7 +32,7 @@ struct plan_event {
 	uint16_t leader;  /* place in the plan of its group's leader */
 	double jitter;    /* by how much of itself the period may differ from CPU to CPU */
 	uint16_t strands; /* events that share this one's work: a sample stands for so much less */
-	bool software;    /* leader: its whole group is software events, which never take turns */
+	bool software;    /* leader: nothing in its group takes a counter: they never take turns */
 };
 
 struct plan {

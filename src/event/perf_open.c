@@ -17,9 +17,19 @@
 #include "event/spec.h"
 #include "proc/permit.h"
 
+static perf_opener *instead;
+
+void perf_open_set(perf_opener *opener)
+{
+	instead = opener;
+}
+
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	      unsigned long flags)
 {
+	if (instead)
+		return instead(attr, pid, cpu, group, flags);
+
 	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;

@@ -16,6 +16,11 @@
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
 	      unsigned long flags);
 
+/* Tests: what is called instead, NULL: the system call. Before any thread. */
+typedef int perf_opener(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+			unsigned long flags);
+void perf_open_set(perf_opener *opener);
+
 /*
  * Put the sentence for a refused perf_open into @err: what was refused, why, what to type. @rc: its
  * -errno; @name: the event; @pid, @cpu: as passed. Looks at the machine to tell causes apart

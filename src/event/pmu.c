@@ -62,7 +62,7 @@ static ssize_t pmu_file(const char *pmu, const char *file, char *buf, size_t siz
 bool pmu_find(const char *name, struct pmu *ret_pmu)
 {
 	struct pmu p = {0};
-	char type[32], cpus[64];
+	char type[32], cpus[256];
 
 	if (!*name || strlen(name) >= sizeof p.name || strchr(name, '/') || name[0] == '.' ||
 	    pmu_file(name, "type", type, sizeof type) <= 0)
@@ -71,9 +71,10 @@ bool pmu_find(const char *name, struct pmu *ret_pmu)
 	p.type = (uint32_t)strtoul(type, NULL, 10);
 	/* Arm and hybrid x86 say "cpus", uncore PMUs "cpumask", plain x86 nothing. */
 	if (pmu_file(name, "cpumask", cpus, sizeof cpus) > 0)
-		snprintf(p.cpus, sizeof p.cpus, "%s", cpus);
-	p.core = !p.cpus[0] &&
-		 (strcmp(name, "cpu") == 0 || pmu_file(name, "cpus", cpus, sizeof cpus) > 0);
+		snprintf(p.cpus, sizeof p.cpus, "%.63s", cpus);
+	if (!p.cpus[0] && pmu_file(name, "cpus", cpus, sizeof cpus) > 0)
+		snprintf(p.on, sizeof p.on, "%s", cpus);
+	p.core = !p.cpus[0] && (strcmp(name, "cpu") == 0 || p.on[0]);
 	*ret_pmu = p;
 	return true;
 }
@@ -308,6 +309,56 @@ uint8_t pmu_max_precise(const char *name)
 	    !event_number(text, strlen(text), &most))
 		return 0;
 	return (uint8_t)(most > 3 ? 3 : most);
+}
+
+/* Is @cpu in a list such as "0-3,8"? */
+static bool list_has(const char *list, int cpu)
+{
+	while (*list) {
+		char *end;
+		long first = strtol(list, &end, 10), last = first;
+
+		if (end == list)
+			return false;
+		if (*end == '-') {
+			list = end + 1;
+			last = strtol(list, &end, 10);
+		}
+		if (cpu >= first && cpu <= last)
+			return true;
+		if (*end != ',')
+			return false;
+		list = end + 1;
+	}
+	return false;
+}
+
+struct core_search {
+	const int *cpus;
+	uint32_t n, kinds, *types;
+};
+
+static bool core_of(void *ctx, const struct pmu *p)
+{
+	struct core_search *s = ctx;
+
+	if (!p->core)
+		return false; /* those of cores come first */
+	s->kinds++;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (list_has(p->on, s->cpus[i]))
+			s->types[i] = p->type;
+	return true;
+}
+
+void pmu_core_types(const int *cpus, uint32_t n, uint32_t *ret_types)
+{
+	struct core_search s = {.cpus = cpus, .n = n, .types = ret_types};
+
+	memset(ret_types, 0, n * sizeof *ret_types);
+	pmu_each(core_of, &s);
+	if (s.kinds < 2)
+		memset(ret_types, 0, n * sizeof *ret_types);
 }
 
 int event_pmu(const char *text, size_t len, struct event_spec *spec, struct err *err)

@@ -17,6 +17,7 @@ struct pmu {
 	uint32_t type;
 	bool core;     /* counts what a CPU does, for threads too */
 	char cpus[64]; /* a PMU of a whole package: CPUs to open it on; "" for threads as well */
+	char on[256];  /* core: the CPUs of this kind, "" all */
 };
 
 /* A whole small file, without its last newline. Its length, or -1 with errno. */
@@ -26,6 +27,12 @@ const char *pmu_root(void);         /* /sys/bus/event_source/devices */
 void pmu_root_set(const char *dir); /* tests: before any thread; NULL: the real one */
 /* How precise (0…3) events of a PMU can be; "": of the first core's. 0: it does not say. */
 uint8_t pmu_max_precise(const char *name);
+
+/*
+ * Where there are several kinds of cores: the type of the PMU of each of @n CPUs' kind. 0: all are
+ * alike, or it is of none of them. Generic events have it in the upper half of their config.
+ */
+void pmu_core_types(const int *cpus, uint32_t n, uint32_t *ret_types);
 
 const char *tracepoint_root(void);
 void tracepoint_root_set(const char *dir); /* tests, likewise */

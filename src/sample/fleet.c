@@ -46,6 +46,18 @@ struct fleet *fleet_new(const struct plan *plan, const struct ringset *rings, st
 	return f;
 }
 
+/* Which event of the group has this id on the CPU. Some may be missing: another kind of core. */
+static uint16_t event_of(const struct fleet *f, const struct seat *s, uint16_t leader, uint16_t cpu,
+			 uint64_t id)
+{
+	uint16_t e = leader;
+
+	while (e < f->plan.n && f->plan.e[e].leader == leader &&
+	       s->ids[e * f->rings->n + cpu] != id)
+		e++;
+	return e < f->plan.n && f->plan.e[e].leader == leader ? e : UINT16_MAX;
+}
+
 /*
  * Add what the event's group (or it alone) shows on one CPU. @first: of the thread's CPUs. Each of
  * a thread's events is enabled while the thread runs, wherever that is, and runs on its own CPU
@@ -58,22 +70,25 @@ static void read_group(const struct fleet *f, const struct seat *s, uint16_t lea
 	bool group = format & PERF_FORMAT_GROUP;
 	uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	ssize_t got = read(s->fds[leader * f->rings->n + cpu], data, sizeof data);
-	size_t n = got > 0 ? (size_t)got / sizeof *data : 0, at = 1, step;
+	size_t n = got > 0 ? (size_t)got / sizeof *data : 0;
 	bool timed = (format & times) == times;
 
 	if (n < 1 + (timed ? 2U : 0U))
 		return;
 	/* A group: how many, times, (value, id) each; one alone: value, times. */
-	for (uint16_t i = 0; i < (group ? data[0] : 1) && leader + i < f->plan.n; i++) {
-		struct fleet_count *c = &sums[leader + i];
+	for (uint64_t i = 0; i < (group ? data[0] : 1); i++) {
+		size_t at = group ? 1 + (timed ? 2U : 0U) + i * 2 : 0;
+		uint16_t e = leader;
 
-		step = group ? 1 + !!(format & PERF_FORMAT_ID) : 0;
-		at = group ? 1 + (timed ? 2U : 0U) + i * step : 0;
-		if (at >= n)
+		if (at + group >= n)
 			return;
-		c->value += data[at];
-		c->enabled_ns += timed && (first || f->cpu_wide) ? data[1] : 0;
-		c->running_ns += timed ? data[2] : 0;
+		if (group)
+			e = event_of(f, s, leader, cpu, data[at + 1]);
+		if (e == UINT16_MAX)
+			continue;
+		sums[e].value += data[at];
+		sums[e].enabled_ns += timed && (first || f->cpu_wide) ? data[1] : 0;
+		sums[e].running_ns += timed ? data[2] : 0;
 	}
 }
 
@@ -191,6 +206,23 @@ static int event_register(struct fleet *f, int fd, struct opened o, uint64_t *re
 	return map64_put(&ids->by_id, *ret_id, place);
 }
 
+/*
+ * On a CPU among several kinds of cores, a generic event is its own kind's: all CPUs' together are
+ * one column. Kernels before 5.13 find the PMU themselves, or have the first kind only.
+ */
+static int open_on(const struct perf_event_attr *attr, pid_t pid, const struct ring_cpu *c,
+		   int group, unsigned long flags)
+{
+	struct perf_event_attr on = *attr;
+	int fd;
+
+	plan_attr_core(&on, c->core);
+	fd = perf_open(&on, pid, c->cpu, group, flags);
+	if (fd == -EINVAL && on.config != attr->config)
+		fd = perf_open(attr, pid, c->cpu, group, flags);
+	return fd;
+}
+
 static int event_open(struct fleet *f, uint32_t seat, uint16_t event, uint16_t cpu, pid_t pid,
 		      unsigned long flags)
 {
@@ -207,8 +239,9 @@ static int event_open(struct fleet *f, uint32_t seat, uint16_t event, uint16_t c
 	if (e->leader != event && group < 0)
 		return 0; /* its leader's CPU is offline */
 	plan_attr(e, (seat * f->plan.n + event) * f->rings->n + cpu, &attr);
-	fd = perf_open(&attr, pid, c->cpu, group, flags);
-	if (fd == -ENODEV)
+	fd = open_on(&attr, pid, c, group, flags);
+	/* Offline, or another kind of core than the event is of: there it counts nothing. */
+	if (fd == -ENODEV || (fd == -ENOENT && c->core && plan_takes_counter(&e->spec)))
 		return 0;
 	if (fd < 0)
 		return fd;

@@ -344,3 +344,11 @@ void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr
 	if (!ret_attr->sample_period)
 		ret_attr->sample_period = 1;
 }
+
+void plan_attr_core(struct perf_event_attr *attr, uint32_t core)
+{
+	bool generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+
+	if (generic && !(attr->config >> PERF_PMU_TYPE_SHIFT)) /* else it names one itself */
+		attr->config |= (uint64_t)core << PERF_PMU_TYPE_SHIFT;
+}

@@ -113,5 +113,7 @@ uint64_t plan_period_ns(const struct plan_setup *setup);
  * evenly.
  */
 void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr *ret_attr);
+/* One of the kernel's generic events, on the kind of core whose PMU has type @core. */
+void plan_attr_core(struct perf_event_attr *attr, uint32_t core);
 
 #endif

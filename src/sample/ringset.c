@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "event/perf_open.h"
+#include "event/sysfs.h"
 #include "sample/merger.h"
 
 static int owner_open(int cpu, size_t bytes)
@@ -104,6 +105,23 @@ static int rings_merge(struct ringset *rs, struct merger *merger)
 	return rc < 0 ? rc : 0;
 }
 
+static int kinds_find(struct ringset *rs)
+{
+	uint32_t *types = malloc(rs->n * sizeof *types);
+	int *cpus = malloc(rs->n * sizeof *cpus);
+	int rc = types && cpus ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !rc && i < rs->n; i++)
+		cpus[i] = rs->cpus[i].cpu;
+	if (!rc)
+		pmu_core_types(cpus, rs->n, types);
+	for (uint32_t i = 0; !rc && i < rs->n; i++)
+		rs->cpus[i].core = types[i];
+	free(types);
+	free(cpus);
+	return rc;
+}
+
 int ringset_open(struct ringset *rs, const int *cpus, uint32_t n, size_t sample_bytes, size_t least,
 		 struct merger *merger, struct err *err)
 {
@@ -124,6 +142,8 @@ int ringset_open(struct ringset *rs, const int *cpus, uint32_t n, size_t sample_
 		    rs->sample_bytes / 2 < page)
 			break;
 	}
+	if (!rc)
+		rc = kinds_find(rs);
 	if (!rc)
 		rc = rings_merge(rs, merger);
 	if (!rc)

@@ -15,6 +15,7 @@ struct merger;
 
 struct ring_cpu {
 	int cpu;
+	uint32_t core;          /* type of its kind of core's PMU where there are several, else 0 */
 	int sample_fd, side_fd; /* owners, for PERF_EVENT_IOC_SET_OUTPUT and poll */
 	struct ring sample, side;
 };

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "event/catalogue.h"
+#include "event/perf_open.h"
 #include "event/set.h"
 #include "event/sysfs.h"
+#include "sample/fleet.h"
+#include "sample/merger.h"
 
 #define CORE 4
 #define ATOM 10
@@ -242,12 +248,149 @@ static void test_listing(void **state)
 	assert_true(place(&s, "syscalls:sys_enter_read") >= 0);
 }
 
+static void test_core_types(void **state)
+{
+	static const int cpus[] = {0, 15, 16, 23, 24};
+	static const uint32_t want[] = {CORE, CORE, ATOM, ATOM, 0};
+	uint32_t types[5];
+
+	(void)state;
+	pmu_core_types(cpus, 5, types);
+	assert_memory_equal(types, want, sizeof want);
+	put("cpu_atom/cpus", "1,16-17,20-24\n");
+	pmu_core_types((const int[]){1, 18, 24}, 3, types);
+	assert_int_equal(types[0], ATOM); /* the later kind has it */
+	assert_int_equal(types[1], 0);
+	assert_int_equal(types[2], ATOM);
+	put("cpu_atom/cpus", "16-23\n");
+	pmu_root_set("/nowhere");
+	pmu_core_types(cpus, 5, types);
+	assert_int_equal(types[0], 0);
+	pmu_root_set(root);
+}
+
+/* What was asked of the kernel; it gets a clock instead, which counts. */
+static struct {
+	struct {
+		uint32_t type;
+		uint64_t config;
+		int cpu;
+	} asked[64];
+	int n;
+	bool old; /* a kernel that knows no types in config */
+} kernel;
+
+static int open_clock(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+		      unsigned long flags)
+{
+	struct perf_event_attr a = *attr;
+
+	if (attr->config != PERF_COUNT_SW_DUMMY && kernel.n < 64) {
+		kernel.asked[kernel.n].type = attr->type;
+		kernel.asked[kernel.n].config = attr->config;
+		kernel.asked[kernel.n++].cpu = cpu;
+		if (attr->type == CORE && cpu != 0)
+			return -ENOENT;
+		if (kernel.old && attr->config >> 32)
+			return -EINVAL;
+	}
+	if (attr->type != PERF_TYPE_SOFTWARE) {
+		a.type = PERF_TYPE_SOFTWARE;
+		a.config = PERF_COUNT_SW_TASK_CLOCK;
+		a.freq = 0;
+		a.sample_period = 1000000000;
+	}
+	return (int)syscall(SYS_perf_event_open, &a, pid, cpu, group, flags);
+}
+
+static void burn(int cpu)
+{
+	volatile uint64_t x = 1;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+	for (int i = 0; i < 20000000; i++)
+		x = x * 3 + 1;
+}
+
+/* {cycles,slots,instructions} of this thread on a core of each kind. */
+static void open_both(struct fleet_count sums[PLAN_MAX])
+{
+	const struct plan_setup setup = {.rate_hz = 997, .kernel_allowed = true};
+	const struct event_spec specs[] = {parse("cycles"), parse("slots"), parse("instructions")};
+	struct merger *merger = merger_new(&plan_common);
+	struct ringset rings;
+	struct fleet_ids ids;
+	struct plan plan = {0};
+	struct fleet *f;
+	struct err err;
+	cpu_set_t before;
+
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	assert_int_equal(
+		ringset_open(&rings, (const int[]){0, 1}, 2, 1 << 16, 1 << 14, merger, &err), 0);
+	fleet_ids_init(&ids, 64);
+	assert_int_equal(plan_add_group(&plan, specs, 3, 0, 0, &setup), 0);
+	f = fleet_new(&plan, &rings, &ids, false, false);
+	assert_int_equal(fleet_open_thread(f, gettid()), 0);
+	burn(0);
+	burn(1);
+	fleet_counts(f, sums);
+	sched_setaffinity(0, sizeof before, &before);
+	fleet_free(f);
+	fleet_ids_fini(&ids);
+	merger_free(merger);
+	ringset_close(&rings);
+}
+
+static void test_one_column(void **state)
+{
+	struct fleet_count sums[PLAN_MAX] = {0};
+	uint64_t most;
+
+	(void)state;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2 || geteuid() != 0)
+		skip(); /* two CPUs are made two kinds, with events that the kernel may refuse */
+	put("cpu_core/cpus", "0\n");
+	put("cpu_atom/cpus", "1\n");
+	perf_open_set(open_clock);
+	kernel.n = 0;
+	open_both(sums);
+	assert_int_equal(kernel.n, 6);
+	assert_int_equal(kernel.asked[0].config, (uint64_t)CORE << 32);
+	assert_int_equal(kernel.asked[1].config, 0x400);
+	assert_int_equal(kernel.asked[2].config, (uint64_t)CORE << 32 | 1);
+	assert_int_equal(kernel.asked[3].cpu, 1);
+	assert_int_equal(kernel.asked[3].config, (uint64_t)ATOM << 32);
+	assert_int_equal(kernel.asked[5].config, (uint64_t)ATOM << 32 | 1);
+	/* Both kinds are in both columns; what only one kind has is of that one. */
+	most = sums[0].value;
+	assert_true(most > 1000000);
+	assert_in_range(sums[2].value, most / 10 * 9, most / 10 * 11);
+	assert_in_range(sums[1].value, most / 4, most / 4 * 3);
+	/* An older kernel is asked again without. */
+	memset(sums, 0, sizeof sums);
+	kernel.n = 0;
+	kernel.old = true;
+	open_both(sums);
+	kernel.old = false;
+	assert_int_equal(kernel.n, 10);
+	assert_int_equal(kernel.asked[1].config, 0);
+	assert_true(sums[0].value > 1000000);
+	perf_open_set(NULL);
+	put("cpu_core/cpus", "0-15\n");
+	put("cpu_atom/cpus", "16-23\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_modifiers), cmocka_unit_test(test_where),
-		cmocka_unit_test(test_listing),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_modifiers),  cmocka_unit_test(test_where),
+		cmocka_unit_test(test_listing),    cmocka_unit_test(test_core_types),
+		cmocka_unit_test(test_one_column),
 	};
 
 	return cmocka_run_group_tests_name("hybrid", tests, make_root, drop_root);

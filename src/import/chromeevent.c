@@ -1,6 +1,9 @@
 /*
  * chromeevent: phases in a table, threads by (pid, tid) whether numbers or names, metadata for
  * names.
+ *
+ * The same few names and threads come again and again, so that which ones they are is remembered by
+ * their text, in front of the tables that know them all. Source thread.
  */
 #include "import/chromeevent.h"
 
@@ -12,7 +15,29 @@
 #include "base/vec.h"
 #include "import/spanpair.h"
 
-#define NAMED_ID (1 << 30) /* ids given to pids and tids that are no numbers */
+#define NAMED_ID      (1 << 30) /* ids given to pids and tids that are no numbers */
+#define ID_TEXT_MAX   63        /* longer names of pids and tids are cut */
+#define TIME_TEXT_MAX 63        /* as digits that a time may have */
+#define KNOWN_NAMES   4096
+#define KNOWN_THREADS 256
+
+/* Up to 16 bytes of a text: whole, or its ends. */
+struct brief {
+	uint64_t first, last;
+};
+
+struct known_name {
+	struct brief brief;
+	size_t n;
+	const char *text; /* in the tables; @n bytes long when n is more than brief holds */
+	str_id id;        /* 0: nothing is known */
+};
+
+struct known_thread {
+	struct brief pid, tid;
+	uint32_t lengths; /* and what is present; 0: nothing is known */
+	uint32_t index;
+};
 
 struct thread {
 	int64_t pid, tid;
@@ -45,7 +70,55 @@ struct chrome_events {
 	} threads;
 	uint64_t left_out[OTHERS], bad;
 	uint32_t next_id;
+	struct known_name names[KNOWN_NAMES];
+	struct known_thread known[KNOWN_THREADS];
 };
+
+static uint64_t load(const char *s, size_t n) /* little-endian or not: only equality matters */
+{
+	uint64_t word = 0;
+	if (n >= 8) {
+		memcpy(&word, s, 8);
+	} else if (n >= 4) {
+		uint32_t a, b;
+		memcpy(&a, s, 4);
+		memcpy(&b, s + n - 4, 4);
+		word = (uint64_t)b << 32 | a;
+	} else if (n) {
+		word = (uint64_t)(uint8_t)s[0] << 16 | (uint64_t)(uint8_t)s[n / 2] << 8 |
+		       (uint8_t)s[n - 1];
+	}
+	return word;
+}
+
+static struct brief brief(const struct chrome_text *t)
+{
+	return (struct brief){load(t->s, t->n), t->n > 8 ? load(t->s + t->n - 8, 8) : 0};
+}
+
+static bool same(struct brief a, struct brief b)
+{
+	return a.first == b.first && a.last == b.last;
+}
+
+static str_id name_of(struct chrome_events *c, const struct chrome_text *t)
+{
+	if (!t->n)
+		return 0;
+	struct brief b = brief(t);
+	uint64_t middle = t->n > 16 ? load(t->s + t->n / 2 - 4, 8) : 0;
+	uint64_t hash = (b.first ^ middle) * 0x9e3779b97f4a7c15ULL ^
+			(b.last + t->n) * 0xbf58476d1ce4e5b9ULL;
+	struct known_name *k = &c->names[(hash ^ hash >> 29) >> 20 & (KNOWN_NAMES - 1)];
+	if (k->id && k->n == t->n && same(k->brief, b) &&
+	    (t->n <= 16 || !memcmp(k->text, t->s, t->n)))
+		return k->id;
+	str_id id = tables_strn(c->im->tables, t->s, t->n);
+	const char *text = tables_text(c->im->tables, id);
+	if (id && (t->n <= 16 || strlen(text) == t->n)) /* what holds a NUL was cut there */
+		*k = (struct known_name){b, t->n, text, id};
+	return id;
+}
 
 struct chrome_events *chrome_events_new(struct import *im)
 {
@@ -75,8 +148,39 @@ void chrome_events_free(struct chrome_events *c)
 	free(c);
 }
 
+/* Up to 15 digits and a point. False: not so simple. */
+static bool simple_ns(const char *s, size_t n, int64_t *ret_ns)
+{
+	static const uint32_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+	uint64_t mantissa = 0;
+	size_t point = n;
+	if (!n || n > 16)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned digit = (unsigned char)s[i] - '0';
+		if (digit < 10)
+			mantissa = mantissa * 10 + digit;
+		else if (s[i] == '.' && point == n)
+			point = i;
+		else
+			return false;
+	}
+	size_t digits = n - (point < n), decimals = point < n ? n - point - 1 : 0;
+	if (!digits || digits > 15 || decimals > 9)
+		return false;
+	if (decimals <= 3) {
+		*ret_ns = (int64_t)(mantissa * tens[3 - decimals]);
+	} else {
+		uint64_t unit = tens[decimals - 3];
+		*ret_ns = (int64_t)((mantissa + unit / 2) / unit);
+	}
+	return true;
+}
+
 bool chrome_ns(const char *s, size_t n, int64_t *ret_ns)
 {
+	if (simple_ns(s, n, ret_ns))
+		return true;
 	const char *end = s + n;
 	bool minus = s < end && *s == '-';
 	s += minus || (s < end && *s == '+');
@@ -115,7 +219,7 @@ bool chrome_ns(const char *s, size_t n, int64_t *ret_ns)
 		dropped_half = mantissa % 10 >= 5;
 		mantissa /= 10;
 	}
-	if (shift >= 0 || !mantissa)
+	if (shift >= 0) /* else what was dropped last is not the first digit behind the point */
 		mantissa += dropped_half;
 	for (; shift > 0 && mantissa <= INT64_MAX; shift--)
 		mantissa *= 10;
@@ -126,20 +230,28 @@ bool chrome_ns(const char *s, size_t n, int64_t *ret_ns)
 }
 
 /* A pid or tid: a number, a number as a string, or a name that gets a number of its own. */
-static int64_t id_of(struct chrome_events *c, const struct chrome_value *v, str_id *ret_name)
+static int64_t id_of(struct chrome_events *c, const struct chrome_text *t, str_id *ret_name)
 {
-	char *end;
+	char text[ID_TEXT_MAX + 1], *end;
+	size_t n = t->n < ID_TEXT_MAX ? t->n : ID_TEXT_MAX;
+	memcpy(text, t->s, n);
+	text[n] = 0;
 	errno = 0;
-	long long number = strtoll(v->text, &end, 10);
-	if (v->n && !*end && !errno && number >= INT32_MIN && number <= INT32_MAX)
+	long long number = strtoll(text, &end, 10);
+	if (n && !*end && !errno && number >= INT32_MIN && number <= INT32_MAX)
 		return number;
-	*ret_name = tables_strn(c->im->tables, v->text, v->n);
+	*ret_name = tables_strn(c->im->tables, text, n);
 	uint32_t id;
 	if (map64_get(&c->named_ids, *ret_name, &id))
 		return id;
 	id = NAMED_ID + c->next_id++;
 	map64_put(&c->named_ids, *ret_name, id);
 	return id;
+}
+
+static bool has(const struct chrome_event *e, enum chrome_key key)
+{
+	return e->present & 1u << key;
 }
 
 static void tell_thread(struct chrome_events *c, uint32_t index)
@@ -149,11 +261,11 @@ static void tell_thread(struct chrome_events *c, uint32_t index)
 	trace->ops->thread(trace->ctx, index, t->pid, t->tid, tables_text(c->im->tables, t->name));
 }
 
-static int thread_of(struct chrome_events *c, const struct chrome_event *e, uint32_t *ret_index)
+static int find_thread(struct chrome_events *c, const struct chrome_event *e, uint32_t *ret_index)
 {
 	str_id pid_name = 0, tid_name = 0, process;
-	int64_t pid = e->pid.known ? id_of(c, &e->pid, &pid_name) : 0;
-	int64_t tid = e->tid.known ? id_of(c, &e->tid, &tid_name) : pid;
+	int64_t pid = has(e, CHROME_PID) ? id_of(c, &e->text[CHROME_PID], &pid_name) : 0;
+	int64_t tid = has(e, CHROME_TID) ? id_of(c, &e->text[CHROME_TID], &tid_name) : pid;
 	uint64_t key = hash_pair((uint64_t)pid, (uint64_t)tid);
 	if (map64_get(&c->thread_of, key, ret_index))
 		return 0;
@@ -168,28 +280,53 @@ static int thread_of(struct chrome_events *c, const struct chrome_event *e, uint
 	return rc;
 }
 
+static int thread_of(struct chrome_events *c, const struct chrome_event *e, uint32_t *ret_index)
+{
+	static const struct chrome_text none = {"", 0};
+	const struct chrome_text *pid = has(e, CHROME_PID) ? &e->text[CHROME_PID] : &none;
+	const struct chrome_text *tid = has(e, CHROME_TID) ? &e->text[CHROME_TID] : &none;
+	if (pid->n > 16 || tid->n > 16)
+		return find_thread(c, e, ret_index);
+	struct known_thread now = {.pid = brief(pid), .tid = brief(tid)};
+	now.lengths = 1u << 31 | (e->present & (1u << CHROME_PID | 1u << CHROME_TID)) << 16 |
+		      (uint32_t)(pid->n << 8 | tid->n);
+	uint64_t hash = (now.pid.first * 31 + now.tid.first) * 0x9e3779b97f4a7c15ULL + now.tid.last;
+	struct known_thread *k = &c->known[hash >> 56];
+	if (k->lengths != now.lengths || !same(k->pid, now.pid) || !same(k->tid, now.tid)) {
+		int rc = find_thread(c, e, &now.index);
+		if (rc)
+			return rc;
+		*k = now;
+	}
+	*ret_index = k->index;
+	return 0;
+}
+
 static int metadata(struct chrome_events *c, const struct chrome_event *e)
 {
-	const char *what = tables_text(c->im->tables, e->name);
+	const struct tables *tables = c->im->tables;
+	str_id args_name = has(e, CHROME_ARGS_NAME) ? name_of(c, &e->text[CHROME_ARGS_NAME]) : 0;
+	const char *what = tables_text(tables,
+				       has(e, CHROME_NAME) ? name_of(c, &e->text[CHROME_NAME]) : 0);
 	uint32_t index;
-	if (!e->args_name)
+	if (!args_name)
 		return 0;
 	if (!strcmp(what, "thread_name")) {
 		int rc = thread_of(c, e, &index);
 		if (rc)
 			return rc;
-		c->threads.data[index].name = e->args_name;
+		c->threads.data[index].name = args_name;
 		c->threads.data[index].own_name = true;
 		tell_thread(c, index);
 	} else if (!strcmp(what, "process_name")) {
 		str_id none = 0;
-		int64_t pid = e->pid.known ? id_of(c, &e->pid, &none) : 0;
-		map64_put(&c->process_names, (uint64_t)pid, e->args_name);
+		int64_t pid = has(e, CHROME_PID) ? id_of(c, &e->text[CHROME_PID], &none) : 0;
+		map64_put(&c->process_names, (uint64_t)pid, args_name);
 		for (index = 0; index < c->threads.len; index++) {
 			struct thread *t = &c->threads.data[index];
 			if (t->pid != pid || t->own_name)
 				continue;
-			t->name = e->args_name;
+			t->name = args_name;
 			tell_thread(c, index);
 		}
 	}
@@ -202,22 +339,28 @@ static int leave_out(struct chrome_events *c, enum other kind)
 	return 0;
 }
 
+static bool time_of(const struct chrome_event *e, enum chrome_key key, int64_t *ret_ns)
+{
+	size_t n = e->text[key].n;
+	return has(e, key) &&
+	       chrome_ns(e->text[key].s, n < TIME_TEXT_MAX ? n : TIME_TEXT_MAX, ret_ns);
+}
+
 static int span_event(struct chrome_events *c, const struct chrome_event *e)
 {
 	int64_t ts, dur = 0;
 	uint32_t thread;
-	if (!e->ts.known || !chrome_ns(e->ts.text, e->ts.n, &ts) ||
-	    (e->phase == 'X' &&
-	     (!e->dur.known || !chrome_ns(e->dur.text, e->dur.n, &dur) || dur < 0))) {
+	if (!time_of(e, CHROME_TS, &ts) ||
+	    (e->phase == 'X' && (!time_of(e, CHROME_DUR, &dur) || dur < 0))) {
 		c->bad++;
 		return 0;
 	}
 	int rc = thread_of(c, e, &thread);
 	if (rc)
 		return rc;
-	str_id name = e->name           ? e->name
-		      : e->phase == 'E' ? 0
-					: tables_str(c->im->tables, "(no name)");
+	str_id name = has(e, CHROME_NAME) ? name_of(c, &e->text[CHROME_NAME]) : 0;
+	if (!name && e->phase != 'E')
+		name = tables_str(c->im->tables, "(no name)");
 	if (e->phase == 'B')
 		return spanpair_begin(c->pairs, thread, ts, name);
 	if (e->phase == 'E')

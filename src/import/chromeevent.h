@@ -3,24 +3,25 @@
  * names.
  *
  * Format: "Trace Event Format" (Google). ts and dur are microseconds as decimal text, kept as exact
- * nanoseconds.
+ * nanoseconds. Source thread.
  */
 #ifndef ALTPTTOP_CHROMEEVENT_H
 #define ALTPTTOP_CHROMEEVENT_H
 
 #include "import/importer.h"
-#include "import/scriptline.h"
 
-struct chrome_value { /* number or string, as text in the caller's buffer */
-	char text[64];
-	uint8_t n;
-	bool known, string;
+struct chrome_text { /* of a number or string, without quotes; borrowed */
+	const char *s;
+	size_t n;
 };
 
+enum chrome_key { CHROME_TS, CHROME_DUR, CHROME_PID, CHROME_TID, CHROME_NAME, CHROME_ARGS_NAME };
+#define CHROME_KEYS (CHROME_ARGS_NAME + 1)
+
 struct chrome_event {
-	char phase; /* 0 none */
-	struct chrome_value ts, dur, pid, tid;
-	str_id name, args_name;
+	char phase;      /* 0 none */
+	uint8_t present; /* bit by enum chrome_key: the text is there */
+	struct chrome_text text[CHROME_KEYS];
 };
 
 struct chrome_events;

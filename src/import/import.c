@@ -168,7 +168,7 @@ static int file_run(struct source *s, struct err *err)
 		im->sink->ops->say(im->sink->ctx, text);
 		im->sink->ops->loss(im->sink->ctx, LOSS_BAD_RECORD, im->skipped);
 	}
-	atomic_store(&s->status.cpu_ns, clock_thread_cpu_ns() - cpu);
+	atomic_store(&s->status.cpu_ns, clock_thread_cpu_ns() - cpu + im->helpers_cpu_ns);
 	atomic_store(&s->status.finished, true);
 	if (rc == -EBADMSG)
 		return err_set(err, EBADMSG, "%s: %s; what came before it is shown", s->path,
@@ -193,11 +193,14 @@ static const struct source_status *file_status(const struct source *s)
 
 bool import_go_on(struct import *im)
 {
-	if (++im->ticks % GO_ON_EVERY)
-		return true;
+	return ++im->ticks % GO_ON_EVERY || import_go_on_at(im, stream_done(im->in));
+}
+
+bool import_go_on_at(struct import *im, uint64_t done)
+{
 	if (atomic_load_explicit(im->stopping, memory_order_relaxed))
 		return false;
-	return im->sink->ops->progress(im->sink->ctx, stream_done(im->in), stream_size(im->in));
+	return im->sink->ops->progress(im->sink->ctx, done, stream_size(im->in));
 }
 
 uint16_t import_event_desc(struct import *im, const struct event_desc *desc)

@@ -29,6 +29,7 @@ struct import {
 	uint64_t skipped;       /* lines or records that made no sense: told at the end */
 	uint64_t first_skipped; /* where the first of them was */
 	uint64_t ticks;
+	uint64_t helpers_cpu_ns; /* of threads that an importer ran beside this one */
 	const char *cut; /* what is missing at the end of a recording that is good so far, NULL
 			    nothing */
 };
@@ -57,6 +58,8 @@ extern const struct importer_ops importer_perf_data, importer_perf_script, impor
 
 /* Call once per record: reports progress now and then. False: stop, the person asked. */
 bool import_go_on(struct import *im);
+/* The same at once, for an importer whose stream another thread reads; @done as stream_done. */
+bool import_go_on_at(struct import *im, uint64_t done);
 
 /* Index of the event of this name, announced on first use; UINT16_MAX when there are too many. */
 uint16_t import_event(struct import *im, const char *name, size_t n, enum event_unit unit,

@@ -1,0 +1,54 @@
+/*
+ * chromeparse: the bytes of a Chrome trace, a chunk at a time, through yajl into events.
+ *
+ * An event's texts point into the bytes where they lie; what lies nowhere whole (a text with
+ * escapes, one that a chunk's end cuts) is copied to the chunk's memory. So a chunk and its events
+ * are read by another thread while the next one is parsed. Own thread; the chunks are handed over
+ * by import/chrome.c.
+ */
+#ifndef ALTPTTOP_CHROMEPARSE_H
+#define ALTPTTOP_CHROMEPARSE_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "import/chromeevent.h"
+
+#define CHROME_CHUNK (128u << 10)
+#define CHROME_LEAD  (16u << 10)
+
+/* Bytes of the trace and the events that end in them. */
+struct chrome_chunk {
+	uint8_t *room;   /* CHROME_LEAD + CHROME_CHUNK bytes: what is read begins at CHROME_LEAD */
+	uint8_t *data;   /* in room, or in longer: the bytes, @n of them */
+	uint8_t *longer; /* malloc'ed where an event is longer than CHROME_LEAD, else NULL */
+	size_t lead, n;  /* of data: bytes that come again from the chunk before; all */
+	uint64_t offset; /* of the first new byte, in the unpacked stream */
+	uint64_t done;   /* bytes of the file read so far */
+	uint8_t *fixed;  /* what jsonfix made of the bytes, NULL nothing */
+	struct arena texts;
+	struct {
+		VEC(struct chrome_event)
+	} events;
+};
+
+int chrome_chunk_init(struct chrome_chunk *c);
+void chrome_chunk_fini(struct chrome_chunk *c);
+
+struct chrome_parser;
+
+struct chrome_parser *chrome_parser_new(void);
+void chrome_parser_free(struct chrome_parser *p);
+
+/*
+ * Parse the bytes of @c, which follow those of @last (NULL: they are the first). @c->room from
+ * CHROME_LEAD on holds @c->n bytes; @last is needed no more afterwards. 0; -EBADMSG: damaged at
+ * chrome_parser_at; -ENOMEM.
+ */
+int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
+		      const struct chrome_chunk *last);
+
+uint64_t chrome_parser_at(const struct chrome_parser *p);         /* where the damage is */
+bool chrome_parser_is_trace(const struct chrome_parser *p);       /* it had a list of events */
+const char *chrome_parser_missing(const struct chrome_parser *p); /* at the end; NULL nothing */
+
+#endif

@@ -19,8 +19,8 @@ typedef int (*extsort_compare)(const void *a, const void *b);
  * no memory. */
 struct extsort *extsort_new(size_t size, size_t cap_bytes, extsort_compare compare);
 /*
- * The same of records that begin with @words unsigned 64-bit words, the most significant first, by
- * which @compare orders them and nothing else: they are sorted faster.
+ * The same of records that begin with @words (at most 2) unsigned 64-bit words, the most
+ * significant first, by which @compare orders them before anything else: they are sorted faster.
  */
 struct extsort *extsort_new_words(size_t size, size_t cap_bytes, extsort_compare compare,
 				  unsigned words);

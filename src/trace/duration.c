@@ -1,9 +1,10 @@
 /*
  * duration: the duration analysis of spans: per name counts, times, unevenness, percentiles, score.
  *
- * Two external sorts: by start, to nest; by (name, duration), for exact averages, deviations and
- * percentiles. Memory is bounded by the cap and the number of names. Each span also goes to the
- * sink as a sample that weighs its self time. Source thread.
+ * Spans are nested as they come as long as they come in order of their start; all the while they
+ * are kept in an external sort, and the first one that comes too late makes the pass begin anew
+ * once all are there. Paths of spans weigh their self time and go to the sink as samples at the
+ * end. Memory is bounded by the caps and the number of names. Source thread.
  */
 #include "trace/duration.h"
 
@@ -14,12 +15,15 @@
 
 #include "base/extsort.h"
 #include "base/vec.h"
+#include "trace/durations.h"
 #include "trace/filter.h"
 #include "trace/nest.h"
 #include "trace/pass.h"
 #include "trace/result.h"
+#include "trace/spantree.h"
 
-#define SPAN_BYTES     (512ull << 20)
+#define SPAN_BYTES     (512ull << 20) /* two thirds for spans, a third for durations */
+#define START_BIAS     (1ull << 63)
 #define CACHE_MISS_NS  150.0
 #define PROGRESS_EVERY 65536
 
@@ -52,8 +56,12 @@ struct name_stats {
 	double loops;               /* Σ children / unique children over parents */
 };
 
-struct by_duration {
-	uint64_t row, dur_ns;
+/* A span as it is kept: in the order of its first word, the longer one first when that is equal. */
+struct kept {
+	uint64_t start; /* with START_BIAS: unsigned words sort as the times do */
+	uint64_t dur_ns;
+	str_id name;
+	uint32_t thread;
 };
 
 struct who {
@@ -65,7 +73,13 @@ struct pass {
 	struct tables *tables;
 	const struct sink *sink;
 	struct filter *filter;
-	struct extsort *spans, *durations;
+	struct extsort *spans;
+	struct durations *durations;
+	struct nest *nest;
+	struct spantree tree;
+	bool eager;         /* all so far came in order, and was nested */
+	struct kept newest; /* the last one that was nested */
+	uint64_t nested;
 	struct {
 		VEC(uint32_t)
 	} row_of; /* by str_id: index in stats + 1, 0 none */
@@ -78,27 +92,18 @@ struct pass {
 	struct {
 		VEC(frame_id)
 	} frames;
-	int64_t origin_ns, now_ns;
+	int64_t origin_ns;
 	unsigned __int128 whole; /* time of outermost spans */
-	uint64_t overlaps;
 };
 
-static int compare_start(const void *pa, const void *pb)
+static int compare_kept(const void *pa, const void *pb)
 {
-	const struct trace_span *a = pa, *b = pb;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
+	const struct kept *a = pa, *b = pb;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
 	if (a->dur_ns != b->dur_ns)
 		return a->dur_ns > b->dur_ns ? -1 : 1;
 	return 0;
-}
-
-static int compare_duration(const void *pa, const void *pb)
-{
-	const struct by_duration *a = pa, *b = pb;
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->dur_ns < b->dur_ns ? -1 : a->dur_ns > b->dur_ns;
 }
 
 static void duration_close(struct pass *p)
@@ -107,37 +112,14 @@ static void duration_close(struct pass *p)
 		return;
 	filter_free(p->filter);
 	extsort_free(p->spans);
-	extsort_free(p->durations);
+	durations_free(p->durations);
+	nest_free(p->nest);
+	spantree_fini(&p->tree);
 	vec_fini(&p->row_of);
 	vec_fini(&p->stats);
 	vec_fini(&p->threads);
 	vec_fini(&p->frames);
 	free(p);
-}
-
-static int duration_open(const struct analyser_options *options, struct tables *tables,
-			 const struct sink *sink, struct pass **ret_pass, struct err *err)
-{
-	struct pass *p = calloc(1, sizeof *p);
-	if (!p)
-		return err_set(err, ENOMEM, "no memory for the duration analysis");
-	p->options = *options;
-	p->tables = tables;
-	p->sink = sink;
-	size_t bytes = options->span_bytes ? options->span_bytes : SPAN_BYTES;
-	p->spans = extsort_new(sizeof(struct trace_span), bytes, compare_start);
-	p->durations = extsort_new_words(sizeof(struct by_duration), bytes / 2, compare_duration,
-					 2);
-	if (!p->spans || !p->durations ||
-	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
-		duration_close(p);
-		return err_set(err, ENOMEM, "no memory for the duration analysis");
-	}
-	struct event_desc d = {
-		.name = "span-time", .unit = EVENT_NS, .sampled = true, .exact = true};
-	sink->ops->event(sink->ctx, 0, &d);
-	*ret_pass = p;
-	return 0;
 }
 
 static void duration_thread(struct pass *p, uint32_t index, int64_t pid, int64_t tid,
@@ -153,11 +135,6 @@ static void duration_thread(struct pass *p, uint32_t index, int64_t pid, int64_t
 		return;
 	struct raw_task t = {.pid = (pid_t)pid, .tid = (pid_t)tid, .comm = name};
 	p->sink->ops->comm(p->sink->ctx, &t);
-}
-
-static int duration_span(struct pass *p, const struct trace_span *s)
-{
-	return extsort_add(p->spans, s);
 }
 
 static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
@@ -180,59 +157,70 @@ static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
 	return rc;
 }
 
-/* The span as a sample: its path is the stack, its self time the weight. */
-static int emit_sample(struct pass *p, const struct nested *n)
+/* The spans of one path in a tenth of a second as a sample: its weight is their self time. */
+static int emit_sample(void *ctx, const struct span_cell *c)
 {
+	struct pass *p = ctx;
+	const struct span_node *n = &p->tree.nodes.data[c->node];
+	struct who who = n->thread < p->threads.len ? p->threads.data[n->thread] : (struct who){0};
 	p->frames.len = 0;
-	for (uint32_t i = 0; i < n->path_len; i++) {
-		uint32_t row;
-		int rc = row_of(p, n->path[i], &row);
-		rc = rc ? rc : vec_push(&p->frames, p->stats.data[row].frame);
-		if (rc)
-			return rc;
-	}
-	if (n->path_len <= n->depth && vec_push(&p->frames, FRAME_TRUNCATED))
+	uint32_t at = c->node;
+	for (; at && p->frames.len < SPANTREE_PATH_MAX; at = p->tree.nodes.data[at].parent)
+		if (vec_push(&p->frames, p->stats.data[p->tree.nodes.data[at].row].frame))
+			return -ENOMEM;
+	if (at && vec_push(&p->frames, FRAME_TRUNCATED))
 		return -ENOMEM;
-	struct who who = n->span.thread < p->threads.len ? p->threads.data[n->span.thread]
-							 : (struct who){0};
-	struct raw_sample s = {.time_ns = (uint64_t)p->now_ns - (uint64_t)p->origin_ns,
+	struct raw_sample s = {.time_ns = c->time_ns,
 			       .pid = who.pid,
 			       .tid = who.tid,
 			       .cpu = UINT32_MAX,
-			       .weight = n->self_ns,
+			       .weight = c->weight,
+			       .hits = c->hits,
 			       .frames = p->frames.data,
 			       .nframes = (uint32_t)p->frames.len};
 	p->sink->ops->sample(p->sink->ctx, &s);
 	return 0;
 }
 
-static bool recurs(const struct nested *n)
-{
-	for (uint32_t i = 1; i < n->path_len; i++)
-		if (n->path[i] == n->path[0])
-			return true;
-	return false;
-}
-
-static int report(void *ctx, const struct nested *n)
+static int open_span(void *ctx, const struct trace_span *s, uint32_t parent, uint32_t *ret_tag)
 {
 	struct pass *p = ctx;
-	int rc = emit_sample(p, n);
+	return spantree_child(&p->tree, parent, s->thread, s->name, ret_tag);
+}
+
+/* Rows of a path that has none yet, from its innermost name outwards. */
+static int find_rows(struct pass *p, uint32_t node)
+{
+	for (unsigned i = 0; node && i < SPANTREE_PATH_MAX; i++) {
+		struct span_node *n = &p->tree.nodes.data[node];
+		if (n->row != SPANTREE_NO_ROW)
+			return 0;
+		int rc = row_of(p, n->name, &n->row);
+		if (rc)
+			return rc;
+		node = n->parent;
+	}
+	return 0;
+}
+
+static int close_span(void *ctx, const struct nested *n)
+{
+	struct pass *p = ctx;
+	uint64_t now = p->newest.start - START_BIAS - (uint64_t)p->origin_ns;
+	int rc = find_rows(p, n->tag);
+	rc = rc ? rc : spantree_add(&p->tree, n->tag, now, n->self_ns);
 	if (rc)
 		return rc;
+	const struct span_node *node = &p->tree.nodes.data[n->tag];
+	uint64_t dur = n->span.dur_ns;
 	if (!n->depth)
-		p->whole += n->span.dur_ns;
+		p->whole += dur;
 	if ((p->options.leaf && n->children) || (p->options.leaf_parent && !n->leaf_children))
 		return 0;
-	uint32_t row;
-	rc = row_of(p, n->span.name, &row);
-	if (rc)
-		return rc;
-	struct name_stats *s = &p->stats.data[row];
-	uint64_t dur = n->span.dur_ns;
+	struct name_stats *s = &p->stats.data[node->row];
 	s->count++;
 	s->total += dur;
-	if (!recurs(n))
+	if (!node->recurs)
 		s->outer += dur;
 	s->min = dur < s->min ? dur : s->min;
 	s->max = dur > s->max ? dur : s->max;
@@ -241,33 +229,100 @@ static int report(void *ctx, const struct nested *n)
 		s->parents++;
 		s->loops += (double)n->children / n->unique_children;
 	}
-	return extsort_add(p->durations, &(struct by_duration){row, dur});
+	return durations_add(p->durations, node->row, dur);
 }
 
-static int nest_all(struct pass *p)
+static const struct nest_ops nesting = {open_span, close_span};
+
+/* The next span in order. */
+static int nest_next(struct pass *p, const struct kept *k)
 {
-	int rc = extsort_finish(p->spans);
+	struct trace_span s = {(int64_t)(k->start - START_BIAS), k->dur_ns, k->name, k->thread};
+	if (!p->nested++)
+		p->origin_ns = s.start_ns;
+	p->newest = *k;
+	return nest_add(p->nest, &s);
+}
+
+/* What was nested on the way does not count: the whole is sorted first. */
+static int give_up_eager(struct pass *p)
+{
+	p->eager = false;
+	nest_free(p->nest);
+	spantree_fini(&p->tree);
+	p->stats.len = 0;
+	vec_fini(&p->row_of);
+	durations_clear(p->durations);
+	p->whole = 0;
+	p->nested = 0;
+	p->nest = nest_new(&nesting, p);
+	return spantree_init(&p->tree) || !p->nest ? -ENOMEM : 0;
+}
+
+static int duration_span(struct pass *p, const struct trace_span *s)
+{
+	struct kept k = {(uint64_t)s->start_ns + START_BIAS, s->dur_ns, s->name, s->thread};
+	int rc = extsort_add(p->spans, &k);
+	if (rc || !p->eager)
+		return rc;
+	bool late = p->nested && compare_kept(&p->newest, &k) > 0;
+	return late || spantree_is_full(&p->tree) || nest_next(p, &k) ? give_up_eager(p) : 0;
+}
+
+/* All samples so far to the sink, to have room for other paths. */
+static int make_room(struct pass *p)
+{
+	int rc = spantree_flush(&p->tree, emit_sample, p);
 	if (rc)
 		return rc;
-	struct nest *nest = nest_new(report, p);
-	if (!nest)
-		return -ENOMEM;
-	const struct trace_span *s;
-	uint64_t done = 0, all = extsort_count(p->spans);
-	while (!rc && (s = extsort_next(p->spans))) {
-		if (!done)
-			p->origin_ns = s->start_ns;
-		p->now_ns = s->start_ns;
-		rc = nest_add(nest, s);
-		if (++done % PROGRESS_EVERY == 0 &&
-		    !p->sink->ops->progress(p->sink->ctx, done, all))
-			rc = -ECANCELED;
+	spantree_clear(&p->tree);
+	rc = nest_retag(p->nest);
+	spantree_settle(&p->tree);
+	return rc;
+}
+
+/* All spans in order. Once the person has cancelled the reading, what was read is finished at once.
+ */
+static int nest_all(struct pass *p)
+{
+	uint64_t all = extsort_count(p->spans);
+	bool ask = p->sink->ops->progress(p->sink->ctx, 0, all), stopped = false;
+	const struct kept *k;
+	int rc = extsort_finish(p->spans);
+	while (!rc && !stopped && (k = extsort_next(p->spans))) {
+		rc = spantree_is_full(&p->tree) ? make_room(p) : 0;
+		rc = rc ? rc : nest_next(p, k);
+		if (p->nested % PROGRESS_EVERY == 0 && ask)
+			stopped = !p->sink->ops->progress(p->sink->ctx, p->nested, all);
 	}
 	rc = rc ? rc : extsort_error(p->spans);
-	rc = rc ? rc : nest_finish(nest);
-	p->overlaps = nest_overlaps(nest);
-	nest_free(nest);
-	return rc;
+	return rc ? rc : stopped ? -ECANCELED : 0;
+}
+
+static int duration_open(const struct analyser_options *options, struct tables *tables,
+			 const struct sink *sink, struct pass **ret_pass, struct err *err)
+{
+	struct pass *p = calloc(1, sizeof *p);
+	if (!p)
+		return err_set(err, ENOMEM, "no memory for the duration analysis");
+	p->options = *options;
+	p->tables = tables;
+	p->sink = sink;
+	size_t bytes = options->span_bytes ? options->span_bytes : SPAN_BYTES;
+	p->spans = extsort_new_words(sizeof(struct kept), bytes / 3 * 2, compare_kept, 1);
+	p->durations = durations_new(bytes / 3);
+	p->nest = nest_new(&nesting, p);
+	p->eager = true;
+	if (spantree_init(&p->tree) || !p->spans || !p->durations || !p->nest ||
+	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
+		duration_close(p);
+		return err_set(err, ENOMEM, "no memory for the duration analysis");
+	}
+	struct event_desc d = {
+		.name = "span-time", .unit = EVENT_NS, .sampled = true, .exact = true};
+	sink->ops->event(sink->ctx, 0, &d);
+	*ret_pass = p;
+	return 0;
 }
 
 static void fill_row(const struct name_stats *s, double *cells)
@@ -283,40 +338,14 @@ static void fill_row(const struct name_stats *s, double *cells)
 	cells[DURATION_AVG_LOOP_SIZE] = s->parents ? s->loops / (double)s->parents : 0;
 }
 
-/* Second pass, by name and duration: what needs the average, and the percentiles by nearest rank.
- */
-static int fill_spread(struct pass *p, double (*cells)[DURATION_COLUMNS])
+static void fill_spread(void *ctx, uint32_t row, const struct spread *s)
 {
-	static const struct {
-		enum duration_column column;
-		unsigned percent;
-	} ranks[] = {{DURATION_P50, 50}, {DURATION_P95, 95}, {DURATION_P99, 99}};
-	const struct by_duration *d;
-	uint64_t row = UINT64_MAX, rank = 0;
-	double squares = 0, above = 0;
-	while ((d = extsort_next(p->durations))) {
-		if (d->row != row) {
-			row = d->row;
-			rank = 0;
-			squares = above = 0;
-		}
-		rank++;
-		double *c = cells[row], avg = c[DURATION_AVG], delta = (double)d->dur_ns - avg;
-		uint64_t n = p->stats.data[row].count;
-		squares += delta * delta;
-		if (delta > 0)
-			above += delta;
-		for (unsigned i = 0; i < 3; i++) {
-			unsigned __int128 scaled = (unsigned __int128)n * ranks[i].percent;
-			if (rank == (uint64_t)((scaled + 99) / 100))
-				c[ranks[i].column] = (double)d->dur_ns;
-		}
-		if (rank == n) {
-			c[DURATION_SD_AVG] = avg > 0 ? sqrt(squares / (double)n) / avg : 0;
-			c[DURATION_CACHEMISS] = above / CACHE_MISS_NS;
-		}
-	}
-	return extsort_error(p->durations);
+	double *c = ((double(*)[DURATION_COLUMNS])ctx)[row], avg = c[DURATION_AVG];
+	c[DURATION_SD_AVG] = avg > 0 ? sqrt(s->squares / c[DURATION_COUNT]) / avg : 0;
+	c[DURATION_CACHEMISS] = s->above / CACHE_MISS_NS;
+	c[DURATION_P50] = (double)s->at[0];
+	c[DURATION_P95] = (double)s->at[1];
+	c[DURATION_P99] = (double)s->at[2];
 }
 
 void duration_score(double (*rows)[DURATION_COLUMNS], uint32_t n)
@@ -362,7 +391,7 @@ static int deliver(struct pass *p)
 	for (size_t i = 0; i < p->stats.len; i++)
 		if (p->stats.data[i].count)
 			fill_row(&p->stats.data[i], cells[i]);
-	rc = fill_spread(p, cells);
+	rc = durations_spread(p->durations, fill_spread, cells);
 	n = 0;
 	for (size_t i = 0; i < p->stats.len && !rc; i++)
 		if (p->stats.data[i].count) {
@@ -379,10 +408,11 @@ static int deliver(struct pass *p)
 		rc = result_add(r, &row, kept[i]);
 	}
 	if (!rc) {
-		if (p->overlaps)
+		uint64_t overlaps = nest_overlaps(p->nest);
+		if (overlaps)
 			result_note(
 				r, "%llu spans overlap another of their thread without lying in it",
-				(unsigned long long)p->overlaps);
+				(unsigned long long)overlaps);
 		result_deliver(r, p->sink, DURATION_SCORE);
 		r = NULL;
 	}
@@ -396,9 +426,11 @@ out:
 
 static int duration_end(struct pass *p, struct err *err)
 {
-	int rc = nest_all(p);
-	rc = rc ? rc : extsort_finish(p->durations);
+	int nested = p->eager ? 0 : nest_all(p);
+	int rc = nested && nested != -ECANCELED ? nested : nest_finish(p->nest);
+	rc = rc ? rc : spantree_flush(&p->tree, emit_sample, p);
 	rc = rc ? rc : deliver(p);
+	rc = rc ? rc : nested;
 	if (rc == -E2BIG)
 		return err_set(err, E2BIG, "more than 65,536 spans of one thread are open at once");
 	if (rc == -ENOSPC)

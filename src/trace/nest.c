@@ -22,7 +22,7 @@ struct open_span {
 	int64_t end_ns;
 	uint64_t children, child_ns;
 	uint32_t parent; /* place in the thread's list */
-	uint32_t depth;
+	uint32_t depth, tag;
 	bool leaf_children;
 	struct {
 		VEC(str_id)
@@ -35,22 +35,19 @@ struct thread {
 };
 
 struct nest {
-	int (*report)(void *ctx, const struct nested *n);
+	const struct nest_ops *ops;
 	void *ctx;
 	struct {
 		VEC(struct thread)
 	} threads;
-	struct {
-		VEC(str_id)
-	} path;
 	uint64_t overlaps;
 };
 
-struct nest *nest_new(int (*report)(void *ctx, const struct nested *n), void *ctx)
+struct nest *nest_new(const struct nest_ops *ops, void *ctx)
 {
 	struct nest *n = calloc(1, sizeof *n);
 	if (n) {
-		n->report = report;
+		n->ops = ops;
 		n->ctx = ctx;
 	}
 	return n;
@@ -67,7 +64,6 @@ void nest_free(struct nest *n)
 		free(n->threads.data[i].data);
 	}
 	vec_fini(&n->threads);
-	vec_fini(&n->path);
 	free(n);
 }
 
@@ -75,6 +71,8 @@ void nest_free(struct nest *n)
 static int add_name(struct open_span *o, str_id name)
 {
 	size_t lo = 0, hi = o->names.len;
+	if (hi && o->names.data[hi - 1] < name)
+		lo = hi; /* often they come in the order of their first coming */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		if (o->names.data[mid] == name)
@@ -97,12 +95,6 @@ static int add_name(struct open_span *o, str_id name)
 static int report_at(struct nest *n, struct thread *t, uint32_t at)
 {
 	struct open_span *o = &t->data[at];
-	n->path.len = 0;
-	for (uint32_t i = at; i != NONE && n->path.len < NEST_PATH_MAX; i = t->data[i].parent) {
-		int rc = vec_push(&n->path, t->data[i].span.name);
-		if (rc)
-			return rc;
-	}
 	if (o->parent != NONE && o->children)
 		t->data[o->parent].leaf_children = false;
 	struct nested d = {.span = o->span,
@@ -112,9 +104,8 @@ static int report_at(struct nest *n, struct thread *t, uint32_t at)
 			   .self_ns = o->span.dur_ns > o->child_ns ? o->span.dur_ns - o->child_ns
 								   : 0,
 			   .depth = o->depth,
-			   .path_len = (uint32_t)n->path.len,
-			   .path = n->path.data};
-	return n->report(n->ctx, &d);
+			   .tag = o->tag};
+	return n->ops->close(n->ctx, &d);
 }
 
 static int close_top(struct nest *n, struct thread *t)
@@ -201,13 +192,17 @@ int nest_add(struct nest *n, const struct trace_span *s)
 	if (t->len >= DEPTH_MAX)
 		return -E2BIG;
 	struct open_span *o;
-	if ((rc = open_slot(t, &o)))
+	uint32_t tag = 0;
+	rc = open_slot(t, &o);
+	rc = rc ? rc : n->ops->open(n->ctx, s, parent == NONE ? 0 : t->data[parent].tag, &tag);
+	if (rc)
 		return rc;
 	o->span = *s;
 	o->end_ns = end;
 	o->children = o->child_ns = 0;
 	o->parent = parent;
 	o->depth = parent == NONE ? 0 : t->data[parent].depth + 1;
+	o->tag = tag;
 	o->leaf_children = true;
 	o->names.len = 0;
 	t->len++;
@@ -228,6 +223,21 @@ int nest_finish(struct nest *n)
 			if (rc)
 				return rc;
 		}
+	return 0;
+}
+
+int nest_retag(struct nest *n)
+{
+	for (size_t i = 0; i < n->threads.len; i++) {
+		struct thread *t = &n->threads.data[i];
+		for (size_t k = 0; k < t->len; k++) { /* a parent stands before its children */
+			struct open_span *o = &t->data[k];
+			uint32_t up = o->parent == NONE ? 0 : t->data[o->parent].tag;
+			int rc = n->ops->open(n->ctx, &o->span, up, &o->tag);
+			if (rc)
+				return rc;
+		}
+	}
 	return 0;
 }
 

@@ -10,27 +10,32 @@
 
 #include "trace.h"
 
-/* Longer paths are cut at their outer end, so that a span costs a bounded time. */
-#define NEST_PATH_MAX 512
-
 struct nested {
 	struct trace_span span;
-	uint64_t children;
+	uint32_t tag;             /* as its opening gave it */
 	uint32_t unique_children; /* by name */
-	bool leaf_children;       /* it has children, and each of them is a leaf */
-	uint64_t self_ns;         /* duration less that of its children, not below 0 */
-	uint32_t depth;           /* 0: outermost */
-	uint32_t path_len;        /* depth + 1, at most NEST_PATH_MAX */
-	const str_id *path;       /* names from itself outwards */
+	uint64_t children;
+	uint64_t self_ns;   /* duration less that of its children, not below 0 */
+	uint32_t depth;     /* 0: outermost */
+	bool leaf_children; /* it has children, and each of them is a leaf */
+};
+
+struct nest_ops {
+	/* A span opens below one that was tagged @parent, 0: outermost. 0 or -errno, which ends the
+	 * pass. */
+	int (*open)(void *ctx, const struct trace_span *s, uint32_t parent, uint32_t *ret_tag);
+	/* Once a span, in the order in which spans close; 0 or -errno, which ends the pass. */
+	int (*close)(void *ctx, const struct nested *n);
 };
 
 struct nest;
 
-/* @report runs once a span, in the order in which spans close; 0 or -errno, which ends the pass. */
-struct nest *nest_new(int (*report)(void *ctx, const struct nested *n), void *ctx);
+struct nest *nest_new(const struct nest_ops *ops, void *ctx);
 void nest_free(struct nest *n);
 int nest_add(struct nest *n, const struct trace_span *s); /* sorted by start, longer first */
 int nest_finish(struct nest *n);
+/* The tags mean nothing any more: open all that is open again, the outer ones first. */
+int nest_retag(struct nest *n);
 uint64_t nest_overlaps(const struct nest *n); /* spans that overlapped another without nesting */
 
 #endif

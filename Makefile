@@ -147,7 +147,7 @@ asan-built: $(UNIT) $(SCREEN) $(BIN) $(PROGRAMS)
 # count threads and measure time, which the sanitizer's own thread in every process changes: the whole
 # program runs on a live target instead.
 TSAN := $(filter-out %_bed %test_perf %test_timer %test_tasks,$(patsubst %.c,$(O)/%,\
-	$(shell grep -lE 'pthread_create|engine_bed|engine_new|resolver_start' tests/unit/test_*.c)))
+	$(shell grep -lE 'pthread_create|engine_bed|engine_new|resolver_start|counting_text' tests/unit/test_*.c)))
 tsan:
 	@$(MAKE) --no-print-directory O=build-tsan SANITIZE=-fsanitize=thread CFLAGS="-O1 -g" tsan-built
 tsan-built: $(TSAN) $(BIN) $(PROGRAMS)

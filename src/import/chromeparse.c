@@ -109,6 +109,7 @@ static int on_end_map(void *ctx)
 		p->chunk->events.len++;
 		p->event_end = here(p);
 	}
+	p->next = NEXT_NOTHING; /* a bare value may follow in the list */
 	p->depth--;
 	return 1;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "import/importer.h"
+#include "trace/analyser.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -113,6 +114,17 @@ static void on_say(void *ctx, const char *sentence)
 	fuzz_read(sentence, strlen(sentence) + 1);
 }
 
+static void on_analysis(void *ctx, struct analysis *a)
+{
+	const struct tables *t = ((struct import *)ctx)->tables;
+	for (uint32_t i = 0; i < a->nrows; i++) {
+		const char *name = tables_text(t, a->rows[i].name);
+		fuzz_read(name, strlen(name) + 1);
+	}
+	fuzz_read(a->cells, (size_t)a->nrows * a->ncolumns * sizeof *a->cells);
+	analysis_unref(a);
+}
+
 static inline int fuzz_importer(const struct importer_ops *importer, const uint8_t *data,
 				size_t size)
 {
@@ -130,6 +142,7 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 		.progress = on_progress,
 		.say = on_say,
 		.origin = on_origin,
+		.analysis = on_analysis,
 	};
 	struct source_config config = {0};
 	struct source_status status = {0};
@@ -142,6 +155,12 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 	im.tables = tables_new();
 	if (!im.tables || stream_memory(data, size, &im.in))
 		abort();
+	/* Few spans in memory, so that spilling is met too. */
+	const struct analyser_options options = {.span_bytes = 1};
+	struct analyser *analyser;
+	if (analyser_new(&options, im.tables, &sink, &analyser, &err))
+		abort();
+	im.trace = analyser_sink(analyser);
 	map64_init(&im.modules);
 	map64_init(&im.tasks);
 	stream_utf8(im.in);
@@ -155,6 +174,7 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 	stream_close(im.in);
 	map64_fini(&im.modules);
 	map64_fini(&im.tasks);
+	analyser_free(analyser);
 	tables_free(im.tables);
 	return 0;
 }

@@ -1,0 +1,393 @@
+/* chrome: times to the nanosecond, and traces of several chunks: what their borders cut, what is
+ * lenient, damaged or missing behind them; spans in any order; cancelling. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "counting_sink.h"
+#include "import/chromeparse.h"
+
+static struct counting c;
+static struct err err;
+static const struct analyser_options options = {.pattern = PATTERN_DURATION};
+
+static int read_text(const struct strbuf *text)
+{
+	counting_init(&c);
+	err = (struct err){0};
+	return counting_text(&c, text->buf, text->len, &options, &err);
+}
+
+static double cell(const char *name, const char *title)
+{
+	int row = c.nanalyses ? counting_row(c.analyses[0], c.tables, name) : -1;
+	return row < 0 ? -1 : counting_cell(c.analyses[0], row, title);
+}
+
+/* --- times --- */
+
+static void test_times(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int64_t ns; /* INT64_MIN: refused */
+	} times[] = {
+		{"0", 0},
+		{"7", 7000},
+		{"12.3456", 12346},
+		{"12.3454", 12345},
+		{"-12.3456", -12346},
+		{"+1.5", 1500},
+		{"0.0005", 1},
+		{"0.00049", 0},
+		{"0.00005", 0},
+		{"0.0000000009", 0},
+		{"1.", 1000},
+		{".5", 500},
+		{"1e3", 1000000},
+		{"1.5E-3", 2},
+		{"2e-4", 0},
+		{"123456789012345.678", 123456789012345678},
+		{"999999999999999", 999999999999999000},
+		{"9223372036854775.807", INT64_MAX},
+		{"9223372036854775.808", INT64_MIN},
+		{"0.00000000000000000000000000000000000000000000001", 0},
+		{"", INT64_MIN},
+		{".", INT64_MIN},
+		{"-", INT64_MIN},
+		{"1.2.3", INT64_MIN},
+		{"x", INT64_MIN},
+		{"1x", INT64_MIN},
+		{"1e", INT64_MIN},
+		{" 1", INT64_MIN},
+	};
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		int64_t ns = 1;
+		bool good = chrome_ns(times[i].text, strlen(times[i].text), &ns);
+		if (good != (times[i].ns != INT64_MIN) || (good && ns != times[i].ns))
+			fail_msg("%s: %d %lld", times[i].text, good, (long long)ns);
+	}
+	for (uint64_t n = 1; n < 4000000000000000000ull; n = n * 3 + 7) {
+		char text[64];
+		int64_t ns = 0;
+		int len = snprintf(text, sizeof text, "%llu.%03llu", (unsigned long long)n / 1000,
+				   (unsigned long long)n % 1000);
+		assert_true(chrome_ns(text, (size_t)len, &ns));
+		assert_int_equal(ns, n);
+	}
+}
+
+/* --- chunks --- */
+
+struct made {
+	struct strbuf text;
+	unsigned n, plain, escaped, late;
+	size_t at; /* of the newest event */
+};
+
+static void event(struct made *m, const char *name, const char *more)
+{
+	if (m->n)
+		strbuf_puts(&m->text, ",\n");
+	m->at = m->text.len;
+	strbuf_printf(
+		&m->text,
+		"{\"args\":{\"ts\":5,\"name\":\"no\",\"deep\":[{\"name\":\"no\",\"ph\":\"B\"}]},"
+		"\"ph\":\"X\",\"ts\":%u.5,\"pid\":\"1\",\"tid\":%u,\"dur\":0.25,%s\"name\":\"%s\"}",
+		m->n * 10, m->n % 3, more, name);
+	m->n++;
+}
+
+/* Events until @bytes, one in five with an escape. */
+static void fill(struct made *m, size_t bytes)
+{
+	while (m->text.len < bytes) {
+		bool escaped = m->n % 5 == 0;
+		event(m, escaped ? "\\u0041 \\\"b\\\"" : "plain", "");
+		m->escaped += escaped;
+		m->plain += !escaped;
+	}
+}
+
+static void begin(struct made *m, unsigned pad)
+{
+	*m = (struct made){0};
+	strbuf_init(&m->text);
+	strbuf_printf(&m->text, "{\"traceEvents\":%*s[", (int)pad, "");
+}
+
+static void check_made(const struct made *m)
+{
+	assert_int_equal(c.hits, m->n);
+	assert_true(cell("plain", "count") == m->plain);
+	assert_true(cell("plain", "total") == m->plain * 250.0);
+	assert_true(cell("A \"b\"", "count") == m->escaped);
+	assert_true(cell("no", "count") == -1);
+}
+
+/* Wherever the chunks' borders cut an event. */
+static void test_borders(void **state)
+{
+	(void)state;
+	for (unsigned pad = 1; pad < 260; pad += 3) {
+		struct made m;
+		begin(&m, pad);
+		fill(&m, 2 * CHROME_CHUNK + 1000);
+		strbuf_puts(&m.text, "]}");
+		assert_int_equal(read_text(&m.text), 0);
+		check_made(&m);
+		assert_int_equal(c.said.len, 0);
+		counting_fini(&c);
+		strbuf_fini(&m.text);
+	}
+}
+
+/* Names longer than what is kept of one chunk for the next, and than a chunk. */
+static void test_long_events(void **state)
+{
+	(void)state;
+	static const size_t lengths[] = {CHROME_LEAD - 40, CHROME_LEAD + 1, CHROME_CHUNK - 3,
+					 3 * CHROME_CHUNK, (1u << 20) + 5};
+	for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+		struct made m;
+		size_t n = lengths[i / 2];
+		char *name = malloc(n + 3);
+		memset(name, 'x', n);
+		memcpy(name + n, i % 2 ? "\\\\" : "yz", 3);
+		begin(&m, 1);
+		fill(&m, CHROME_CHUNK - 100);
+		event(&m, name, "");
+		fill(&m, m.text.len + CHROME_CHUNK);
+		strbuf_puts(&m.text, "]}");
+		assert_int_equal(read_text(&m.text), 0);
+		check_made(&m);
+		memcpy(name + n, i % 2 ? "\\" : "yz", i % 2 ? 2 : 3);
+		assert_true(cell(name, "count") == 1);
+		counting_fini(&c);
+		strbuf_fini(&m.text);
+		free(name);
+	}
+}
+
+/* From the first event that is not strict on, wherever it lies across a border: none lost, none
+ * twice. */
+static void test_lenient(void **state)
+{
+	(void)state;
+	static const char *const loose[] = {"\"a\":[1,2,],", "\"a\":{\"b\":1,},", "\"a\":NaN,",
+					    "\"a\":\"tab\there\",", "\"a\":\"\\q\","};
+	for (unsigned pad = 1; pad < 300; pad += 2) {
+		struct made m;
+		begin(&m, pad);
+		fill(&m, CHROME_CHUNK - 200);
+		event(&m, "loose", loose[pad / 2 % 5]);
+		fill(&m, 2 * CHROME_CHUNK);
+		event(&m, "loose", loose[pad / 2 % 3]);
+		fill(&m, 2 * CHROME_CHUNK + 500);
+		strbuf_puts(&m.text, ",]}");
+		assert_int_equal(read_text(&m.text), 0);
+		check_made(&m);
+		assert_true(cell("loose", "count") == 2);
+		counting_fini(&c);
+		strbuf_fini(&m.text);
+	}
+}
+
+/* Bare values among the events and behind a key's value belong to no event. */
+static void test_bare_values(void **state)
+{
+	(void)state;
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_puts(&text,
+		    "[{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"a\"},\"b\",3,[\"c\"],null,"
+		    "{\"ts\":[7,{\"ts\":8}],\"ph\":\"X\",\"dur\":4,\"name\":{\"name\":\"d\"},"
+		    "\"ts\":5},{\"name\":[\"e\"],\"ph\":\"X\",\"ts\":9,\"dur\":1},true]");
+	assert_int_equal(read_text(&text), 0);
+	assert_int_equal(c.hits, 3);
+	assert_true(cell("a", "total") == 2000);
+	assert_true(cell("(no name)", "count") == 2);
+	assert_true(cell("(no name)", "total") == 5000);
+	counting_fini(&c);
+	strbuf_fini(&text);
+}
+
+/* Cut off anywhere around a border: all whole events, and a sentence. */
+static void test_cut(void **state)
+{
+	(void)state;
+	struct made m;
+	begin(&m, 3);
+	fill(&m, CHROME_CHUNK - 1);
+	size_t end = m.text.len;
+	for (size_t len = m.at - 2; len <= end; len++) {
+		struct strbuf cut = {.buf = m.text.buf, .len = len};
+		assert_int_equal(read_text(&cut), -EBADMSG);
+		assert_non_null(strstr(err.msg, "cut off"));
+		assert_int_equal(c.hits, m.n - (len < end));
+		counting_fini(&c);
+	}
+	strbuf_fini(&m.text);
+}
+
+/* What no second try can mend: where it is, to the byte, and what came before it. */
+static void test_damage(void **state)
+{
+	(void)state;
+	struct made m;
+	begin(&m, 3);
+	fill(&m, 2 * CHROME_CHUNK + 777);
+	strbuf_puts(&m.text, "],\"more\":{\"a\":}}");
+	assert_int_equal(read_text(&m.text), -EBADMSG);
+	const char *at = strstr(err.msg, "damaged near byte ");
+	assert_non_null(at);
+	unsigned long byte = strtoul(at + strlen("damaged near byte "), NULL, 10);
+	assert_in_range(byte, m.text.len - 3, m.text.len);
+	check_made(&m);
+	counting_fini(&c);
+	strbuf_fini(&m.text);
+}
+
+/* --- spans --- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The weight of all samples by path: the lines of folded with the same path, added up. */
+static char *weights(void)
+{
+	static char *lines[100000];
+	size_t n = 0;
+	for (char *line = strtok(c.folded.buf, "\n"); line; line = strtok(NULL, "\n"))
+		lines[n++] = line;
+	qsort(lines, n, sizeof *lines, by_text);
+	struct strbuf out;
+	strbuf_init(&out);
+	unsigned long long sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t path = (size_t)(strrchr(lines[i], ' ') - lines[i]);
+		sum += strtoull(lines[i] + path, NULL, 10);
+		if (i + 1 < n && !strncmp(lines[i], lines[i + 1], path + 1))
+			continue;
+		strbuf_printf(&out, "%.*s %llu\n", (int)path, lines[i], sum);
+		sum = 0;
+	}
+	return out.buf;
+}
+
+static void span(struct strbuf *text, unsigned i)
+{
+	unsigned outer = i / 4 * 40;
+	strbuf_printf(text,
+		      "{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%u,\"dur\":%u,\"name\":\"n%u\"},",
+		      i % 2, i % 4 < 2 ? outer : outer + 5 + i % 3, i % 4 < 2 ? 30 + i % 3 : 7,
+		      i % 4 < 2 ? i % 5 : 5 + i % 7);
+}
+
+/* In order they are nested as they come, else once all are there: the same numbers. */
+static void test_order(void **state)
+{
+	(void)state;
+	enum { SPANS = 40000, PRIME = 7919 };
+	static const unsigned steps[] = {1, PRIME};
+	double *cells = NULL;
+	char *told = NULL;
+	for (int i = 0; i < 2; i++) {
+		struct strbuf text;
+		strbuf_init(&text);
+		strbuf_putc(&text, '[');
+		for (unsigned k = 0; k < SPANS; k++)
+			span(&text, (unsigned)((uint64_t)k * steps[i] % SPANS));
+		assert_int_equal(read_text(&text), 0);
+		assert_int_equal(c.hits, SPANS);
+		assert_int_equal(c.backwards, 0);
+		const struct analysis *a = c.analyses[0];
+		size_t bytes = sizeof(double) * a->ncolumns;
+		assert_int_equal(a->nrows, 12);
+		double *now = malloc(12 * bytes);
+		for (unsigned r = 0; r < 12; r++) {
+			char name[8];
+			snprintf(name, sizeof name, "n%u", r);
+			memcpy(now + r * a->ncolumns,
+			       a->cells + (size_t)counting_row(a, c.tables, name) * a->ncolumns,
+			       bytes);
+		}
+		assert_true(c.samples < 1000); /* some 24 paths in four tenths of a second */
+		char *paths = weights();
+		if (i) {
+			assert_memory_equal(cells, now, 12 * bytes);
+			assert_string_equal(told, paths);
+		}
+		free(cells);
+		free(told);
+		cells = now;
+		told = paths;
+		counting_fini(&c);
+		strbuf_fini(&text);
+	}
+	free(cells);
+	free(told);
+}
+
+/* More paths than are kept at once, below one that stays open all the time. */
+static void test_many_paths(void **state)
+{
+	(void)state;
+	enum { SPANS = 300000 };
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_printf(&text, "[{\"ph\":\"X\",\"ts\":0,\"dur\":%u,\"name\":\"all\"}", SPANS + 1);
+	for (unsigned i = 0; i < SPANS; i++)
+		strbuf_printf(&text, ",{\"ph\":\"X\",\"ts\":%u,\"dur\":0.5,\"name\":\"%x\"}", i, i);
+	strbuf_putc(&text, ']');
+	assert_int_equal(read_text(&text), 0);
+	assert_int_equal(c.hits, SPANS + 1);
+	assert_int_equal(c.weight, (SPANS + 1) * 1000ull);
+	assert_int_equal(c.backwards, 0);
+	assert_true(cell("all", "avg_child_nb") == SPANS);
+	assert_true(cell("all", "avg_loop_size") == 1);
+	assert_non_null(strstr(c.folded.buf, "\nall;493df 500\n"));
+	assert_non_null(strstr(c.folded.buf, "\nall 150001000\n"));
+	counting_fini(&c);
+	strbuf_fini(&text);
+}
+
+/* What was read before is shown. */
+static void test_cancel(void **state)
+{
+	(void)state;
+	struct made m;
+	begin(&m, 1);
+	fill(&m, 40 * CHROME_CHUNK);
+	counting_init(&c);
+	c.stop_after = 10;
+	err = (struct err){0};
+	assert_int_equal(counting_text(&c, m.text.buf, m.text.len, &options, &err), -ECANCELED);
+	assert_true(c.hits > 1000 && c.hits < m.n);
+	assert_true(cell("plain", "count") + cell("A \"b\"", "count") == (double)c.hits);
+	counting_fini(&c);
+	strbuf_fini(&m.text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_times),       cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_long_events), cmocka_unit_test(test_lenient),
+		cmocka_unit_test(test_cut),         cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_order),       cmocka_unit_test(test_many_paths),
+		cmocka_unit_test(test_cancel),      cmocka_unit_test(test_bare_values),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

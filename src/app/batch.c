@@ -36,6 +36,15 @@ static uint64_t source_samples(const struct session *s)
 	return st ? atomic_load_explicit(&st->samples, memory_order_relaxed) : 0;
 }
 
+/* -u: nobody of the user was there, all the time. */
+static bool nobody_came(const struct session *s)
+{
+	const struct source_status *st = s->ops->status(s->source);
+
+	return s->options->user && st && !source_samples(s) &&
+	       !atomic_load_explicit(&st->threads, memory_order_relaxed);
+}
+
 static void show_progress(struct watch *w, uint64_t now)
 {
 	double elapsed = (double)(now - w->s->started_ns) / 1e9;
@@ -228,6 +237,10 @@ int batch_run(struct session *s)
 	if (gone && !s->options->target.file && !source_samples(s)) {
 		complain("%s was gone before any sample was taken", s->target_text);
 		return 1;
+	}
+	if (nobody_came(s)) {
+		complain("user %s had no process", s->options->user);
+		return 2;
 	}
 	int status = report(s);
 	triggers_settle(s, SNAPSHOT_MS);

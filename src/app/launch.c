@@ -22,6 +22,7 @@
 #include "base/plain.h"
 #include "proc/nspace.h"
 #include "proc/permit.h"
+#include "proc/scope.h"
 #include "proc/target_check.h"
 #include "rate.h"
 #include "session.h"
@@ -60,6 +61,33 @@ static int find_user(struct options *o, struct err *err)
 	if (*end || *o->user < '0' || *o->user > '9' || id > UINT32_MAX)
 		return err_set(err, ENOENT, "-u %s: there is no such user", o->user);
 	o->target.user = (uid_t)id;
+	return 0;
+}
+
+/* Has the user of -u any process now? Else it is waited for where there is time to wait. */
+static int check_user(struct session *s, char *ret_note, size_t size, struct err *err)
+{
+	const struct options *o = s->options;
+	struct scope *scope;
+	pid_t *pids = NULL;
+	size_t n = 0;
+
+	if (!o->user)
+		return 0;
+	scope = scope_new(&o->target, err);
+	if (!scope)
+		return err->no ? -err->no : -ENOMEM;
+	if (!scope_list(scope, &pids, &n))
+		free(pids);
+	scope_free(scope);
+	if (n)
+		return 0;
+	if (s->batch && !options_duration_ns(o) && !o->ntriggers)
+		return err_set(
+			err, ESRCH,
+			"user %.80s has no process; with --duration SECONDS one is waited for",
+			o->user);
+	snprintf(ret_note, size, "user %.80s has no process yet: one is waited for", o->user);
 	return 0;
 }
 
@@ -297,9 +325,12 @@ static int start(struct session *s, struct err *err)
 {
 	char note[512], warning[160];
 	struct choice choice = {0};
+	char nobody[160] = "";
 
 	strbuf_init(&choice.reasons);
 	int rc = prepare(s, warning, sizeof warning, err);
+	if (!rc)
+		rc = check_user(s, nobody, sizeof nobody, err);
 	signals_block(); /* in every thread made from here on, and not in the command made above */
 	if (!rc)
 		rc = choose_next(&choice, s, err);
@@ -318,6 +349,7 @@ static int start(struct session *s, struct err *err)
 	}
 	if (!rc) {
 		remark(s, warning);
+		remark(s, nobody);
 		choose_note(&choice, note, sizeof note);
 		remark(s, note);
 	}

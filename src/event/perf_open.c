@@ -156,6 +156,11 @@ int perf_open_explain(int rc, const char *name, pid_t pid, int cpu, struct err *
 			       "%s cannot be sampled here (EOPNOTSUPP): its counter raises no "
 			       "interrupt or has not what was asked; use it beside cpu-clock",
 			       name);
+	case EBADF: /* only what is given to PERF_FLAG_PID_CGROUP can be meant */
+		return err_set(
+			err, -rc,
+			"events cannot be bound to that cgroup (EBADF): it is of a hierarchy "
+			"without perf events; name one of the unified hierarchy (cgroup2)");
 	case EBUSY:
 		return err_set(err, -rc,
 			       "%s: its counter is held by someone else (EBUSY), for instance the "
@@ -203,27 +208,36 @@ int perf_open_fit(struct perf_event_attr *attr)
 	}
 }
 
+static bool has_procs(int dir)
+{
+	return faccessat(dir, "cgroup.procs", F_OK, 0) == 0;
+}
+
 int perf_open_cgroup(const char *name, struct err *err)
 {
+	/* The hierarchy that events follow: perf_event of version 1 where there is one, else 2. */
 	static const char *const roots[] = {
-		"",
-		"/sys/fs/cgroup/",
-		"/sys/fs/cgroup/perf_event/",
-		"/sys/fs/cgroup/unified/",
+		"/sys/fs/cgroup/perf_event/", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
+		"", /* a whole path */
 	};
 	int first = 0;
 
-	for (size_t i = name[0] == '/' ? 0 : 1; i < sizeof roots / sizeof *roots; i++) {
+	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
 		char path[4096];
 		int fd;
 
+		if (!*roots[i] && name[0] != '/')
+			continue;
 		snprintf(path, sizeof path, "%s%s", roots[i], name);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0)
+		if (fd >= 0 && has_procs(fd))
 			return fd;
-		if (!first)
+		if (fd >= 0)
+			close(fd);
+		else if (!first)
 			first = errno;
 	}
-	return err_set(err, first, "there is no cgroup %.200s (%s); see: ls /sys/fs/cgroup", name,
-		       strerrorname_np(first));
+	return err_set(err, first ? first : ENOENT,
+		       "there is no cgroup %.200s (%s); see: ls /sys/fs/cgroup", name,
+		       strerrorname_np(first ? first : ENOENT));
 }

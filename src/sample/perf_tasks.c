@@ -7,6 +7,7 @@
  * roster and the times of both tell what is news. Source thread.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -266,6 +267,33 @@ static void drop_missing(struct perf_source *ps)
 	}
 }
 
+/* -u: who is the user's no more is watched no more. False: it is, or nobody can tell. */
+static bool left_user(const struct perf_source *ps, pid_t pid)
+{
+	char text[64];
+
+	return !proc_status_field(pid, 0, "Uid", text, sizeof text) &&
+	       (uid_t)strtoul(text, NULL, 10) != ps->target->user;
+}
+
+static void drop_strangers(struct perf_source *ps)
+{
+	pid_t known = 0;
+	bool left = false;
+
+	for (size_t i = 0; i < ps->roster.members.len;) {
+		struct member *m = &ps->roster.members.data[i];
+
+		if (m->pid != known)
+			left = left_user(ps, m->pid);
+		known = m->pid;
+		if (left)
+			member_end(ps, m, told_ns(ps)); /* another takes its place */
+		else
+			i++;
+	}
+}
+
 int perf_scan(struct perf_source *ps)
 {
 	static const struct tasks_ops ops = {
@@ -275,6 +303,8 @@ int perf_scan(struct perf_source *ps)
 	};
 
 	drop_missing(ps);
+	if (ps->target->by_user)
+		drop_strangers(ps);
 	return tasks_scan(ps->tasks, &ops, ps);
 }
 

@@ -106,6 +106,38 @@ later() {
 }
 check "who is born later is seen" later
 
+leaves() { # SAMPLER: a process is the user's for a second, and for two more it is not
+	"$PROGRAMS/leaver" &
+	started+=($!)
+	timeout 30 "$ALTPTTOP" --batch --duration 4 --sampler $1 -u games -o "$dir/l.csv" >"$dir/out" 2>"$dir/err" </dev/null || return
+	awk -F, '$1 == "theirs" { mine = $7 } $1 == "ours" { theirs = $7 }
+		END { print mine + 0, theirs + 0; exit !(mine > 300 && theirs < 1.3 * mine) }' "$dir/l.csv"
+}
+for s in perf timer; do
+	measured "who ceases to be the user's is left ($s)" leaves $s
+done
+
+# A user who has no process at all.
+nobody=60321
+while grep -qs "^Uid:.$nobody" /proc/[0-9]*/status; do nobody=$((nobody + 1)); done
+no_process() { # STATUS SENTENCE ARG...
+	timeout 30 "$ALTPTTOP" --batch -u $nobody "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
+	local status=$?
+	cat "$dir/out" "$dir/err"
+	[ $status = "$1" ] && grep -q "$2" "$dir/err"
+}
+check "a user without a process is refused" no_process 2 "user $nobody has no process; with --duration"
+check "with --duration one is waited for" no_process 2 "user $nobody had no process" --duration 0.5
+check "which is said" grep -q "user $nobody has no process yet: one is waited for" "$dir/err"
+check "and nothing is reported" eval '[ ! -s "$dir/out" ]'
+comes() {
+	(sleep 1; exec setpriv --reuid $nobody --regid 60 --clear-groups "$dir/theirs" 4) >/dev/null &
+	local born=$!
+	started+=($born)
+	no_process 0 "one is waited for" --duration 3.5 && grep -q "theirs" "$dir/out"
+}
+check "one that comes is watched" comes
+
 # A cgroup of our own, in whichever hierarchy perf events follow.
 made=
 for root in /sys/fs/cgroup/perf_event /sys/fs/cgroup/unified /sys/fs/cgroup; do
@@ -129,6 +161,8 @@ if [ -n "$made" ]; then
 	check "and nobody else" eval '! row processes $mine && ! row processes $theirs'
 	check "-G by its whole path" report -G "$made/below"
 	check "only that one" only $below
+	check "-G / is all of them" report -G /
+	check "whoever they are" eval 'row processes $inside && row processes $below && row processes $mine'
 else
 	skip "-G sees a cgroup" "no cgroup can be made here"
 fi
@@ -139,6 +173,7 @@ refused() { # PATTERN ARG...
 	[ $status = 2 ] && [ "$(wc -l <"$dir/err")" = 1 ] && grep -q "$1" "$dir/err"
 }
 check "a cgroup that does not exist" refused 'there is no cgroup' -G no-such-cgroup
+check "a directory that is no cgroup" refused 'there is no cgroup' -G /tmp
 check "a user who does not exist" refused 'no such user' -u no-such-user
 check "a CPU that does not exist" refused 'CPU' -C 4000
 

@@ -33,6 +33,20 @@ struct snapshot_cell {
 	double weight_sq; /* Σ weight², for n = (Σw)²/Σw² */
 };
 
+/*
+ * What samples went through in frames that their shortened paths lack: counts in the total of the
+ * frame's functions, or of the module alone, beside what the nodes tell. In no sum and in no self.
+ */
+struct snapshot_through {
+	frame_id frame;   /* 0: of a module */
+	module_id module; /* likewise */
+	task_id task;
+	uint16_t event;
+	uint16_t flags; /* as of cells */
+	uint64_t samples, weight;
+	double weight_sq;
+};
+
 struct snapshot_event {
 	struct event_desc desc;
 	uint64_t samples, weight; /* totals of the window */
@@ -46,6 +60,8 @@ struct snapshot {
 	const struct snapshot_cell *cells; /* sorted by node, task, event */
 	const struct snapshot_event *events;
 	uint32_t nnodes, ncells, nevents;
+	const struct snapshot_through *through;
+	uint32_t nthrough;
 	uint64_t start_ns, end_ns; /* window, CLOCK_MONOTONIC or the recording's clock */
 	uint64_t wall_start_ns;    /* CLOCK_REALTIME of start_ns, 0 unknown */
 	uint64_t loss[LOSS_KINDS];

@@ -35,8 +35,9 @@ static frame_id *frames_of(const struct snapshot *s, uint32_t *ret_n)
 	uint8_t *met = calloc(count, 1);
 	frame_id *frames = malloc(count * sizeof *frames);
 
-	for (uint32_t i = 0; met && frames && i < s->nnodes; i++) {
-		frame_id frame = s->nodes[i].frame;
+	for (uint32_t i = 0; met && frames && i < s->nnodes + s->nthrough; i++) {
+		frame_id frame = i < s->nnodes ? s->nodes[i].frame
+					       : s->through[i - s->nnodes].frame;
 		if (frame >= count || met[frame])
 			continue;
 		met[frame] = 1;

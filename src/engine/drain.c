@@ -137,12 +137,12 @@ static void say_when_full(struct engine *e)
 	if (e->said_full || !(p->pruned || p->overflowed || p->overflowed_paths))
 		return;
 	e->said_full = true;
-	size_t cap = e->setup.history_bytes ? e->setup.history_bytes : PROFILE_BYTES;
 	engine_tell(
 		e, NOTICE_WARN,
 		"the memory for call paths (%zu MiB) is full: rare paths are shortened, what is "
-		"left out is [overflow]",
-		cap >> 20);
+		"left out is [overflow]%s",
+		p->trie.cap_bytes >> 20,
+		p->recording ? "; shares of functions stay what they are" : "");
 }
 
 bool engine_drain(struct engine *e, uint64_t budget_ns)

@@ -78,7 +78,9 @@ static int make_parts(struct engine *e)
 	e->intake = intake_new(&config);
 	if (!e->counts || !e->intake || output_init(&e->output))
 		return -ENOMEM;
-	return profile_init(&e->profile, e->setup.history_bytes);
+	if (profile_init(&e->profile, e->setup.history_bytes))
+		return -ENOMEM;
+	return e->setup.live ? 0 : profile_of_recording(&e->profile, e->tables);
 }
 
 struct engine *engine_new(const struct engine_setup *setup, struct err *err)

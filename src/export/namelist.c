@@ -136,9 +136,14 @@ int namelist_init(struct namelist *n, const struct snapshot *s)
 	map64_init(&n->by_frame);
 	arena_init(&n->texts);
 	n->node_frame = calloc(s->nnodes + 1, sizeof *n->node_frame);
-	int rc = n->node_frame ? add_frame(n, FRAME_UNKNOWN, &unknown) : -ENOMEM;
+	n->through_frame = calloc(s->nthrough + 1, sizeof *n->through_frame);
+	int rc = n->node_frame && n->through_frame ? add_frame(n, FRAME_UNKNOWN, &unknown)
+						   : -ENOMEM;
 	for (uint32_t i = 0; i < s->nnodes && !rc; i++)
 		rc = add_frame(n, s->nodes[i].frame, &n->node_frame[i]);
+	for (uint32_t i = 0; i < s->nthrough && !rc; i++)
+		if (s->through[i].frame)
+			rc = add_frame(n, s->through[i].frame, &n->through_frame[i]);
 	if (rc)
 		namelist_fini(n);
 	return rc;
@@ -150,7 +155,8 @@ void namelist_fini(struct namelist *n)
 	vec_fini(&n->lines);
 	vec_fini(&n->frames);
 	free(n->node_frame);
-	n->node_frame = NULL;
+	free(n->through_frame);
+	n->node_frame = n->through_frame = NULL;
 	map64_fini(&n->by_func);
 	map64_fini(&n->by_frame);
 	arena_fini(&n->texts);

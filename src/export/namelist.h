@@ -45,8 +45,9 @@ struct namelist {
 	} lines;
 	struct {
 		VEC(struct namelist_frame)
-	} frames;             /* [0] is FRAME_UNKNOWN, which also stands for "no stack" */
-	uint32_t *node_frame; /* nnodes indexes in frames */
+	} frames;                /* [0] is FRAME_UNKNOWN, which also stands for "no stack" */
+	uint32_t *node_frame;    /* nnodes indexes in frames */
+	uint32_t *through_frame; /* nthrough of them, those of modules 0 */
 	struct map64 by_func, by_frame;
 	struct arena texts;
 };

@@ -126,6 +126,31 @@ static int add_cells(struct walk *w, uint16_t event, struct rollup_count *ret_st
 	return rc;
 }
 
+/* What shortened paths went through: in no sum, in the total of functions and modules. */
+static void add_through(struct walk *w, uint16_t event)
+{
+	struct map64 rows;
+
+	map64_init(&rows);
+	for (uint32_t i = 0; i < w->r->modules.len; i++)
+		(void)map64_put(&rows, w->r->modules.data[i].id, i);
+	for (uint32_t i = 0; i < w->s->nthrough; i++) {
+		const struct snapshot_through *x = &w->s->through[i];
+		const struct snapshot_cell like = {.flags = x->flags, .event = x->event};
+		struct rollup_count count = {x->samples, x->weight, x->weight_sq};
+		const struct namelist_frame *f = &w->n->frames.data[w->n->through_frame[i]];
+		uint32_t row;
+
+		if (x->event != event || !export_counts(w->s, &like))
+			continue;
+		for (uint32_t k = 0; x->frame && k < f->n; k++)
+			add(&w->r->funcs[w->n->lines.data[f->first + k].func].total, &count);
+		if (!x->frame && map64_get(&rows, x->module, &row))
+			add(&w->r->modules.data[row].total, &count);
+	}
+	map64_fini(&rows);
+}
+
 static int walk_all(struct walk *w, uint16_t event)
 {
 	struct rollup_count stackless = {0};
@@ -147,6 +172,7 @@ static int walk_all(struct walk *w, uint16_t event)
 	walk_nodes(w);
 	enter(w, 0, &stackless);
 	add_self(w, 0, &stackless);
+	add_through(w, event);
 	return 0;
 }
 

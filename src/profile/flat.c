@@ -422,6 +422,10 @@ int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	       const struct fold_query *q)
 {
 	f->n = f->nleaves = 0;
+	f->query = *q;
+	/* Of which part of the code their innermost frame was is not known. */
+	bool hides = q->flags & (QUERY_NO_KERNEL | QUERY_NO_USER);
+	f->through = !hides && profile_has_through(p, &q->window) ? &p->through.cells : NULL;
 	f->all = (struct sums){0};
 	f->kernel_weight = 0;
 	f->nvalues = q->nvalues <= FLAT_VALUES_MAX ? q->nvalues : FLAT_VALUES_MAX;

@@ -56,6 +56,9 @@ struct flat {
 	uint32_t nvalues;
 	double *self_values, *total_values; /* [n × nvalues] */
 	double all_values[FLAT_VALUES_MAX];
+	/* What shortened paths lack, NULL: nothing of this window; and what was asked. */
+	const struct cells *through;
+	struct fold_query query;
 	double running[FLAT_VALUES_MAX]; /* share of the time on the hardware; 1 where nobody tells
 					  */
 	/* QUERY_TAIL_CALLS: frames between which nobody has looked for tail calls yet; some of them

@@ -230,11 +230,50 @@ static int fold_with(struct folding *g, const struct tables *t, uint32_t flags,
 	return 0;
 }
 
+static int add_through(struct folding *g, const struct cell *c, fid_t fid)
+{
+	const struct fold_query *q = &g->f->query;
+	struct fold_row *row = fold_rows_at(g->r, fid);
+	uint32_t value;
+	if (!row)
+		return -ENOMEM;
+	if (fold_takes(q, c))
+		sums_add(&row->total, &(struct sums){c->samples, c->weight, c->weight_sq});
+	if (g->r->nvalues && fold_takes_value(q, c, &value))
+		g->r->total_values[(size_t)(row - g->r->data) * g->r->nvalues + value] +=
+			(double)(int64_t)c->weight;
+	return 0;
+}
+
+/* What shortened paths went through counts in total, of functions or of modules. */
+static int fold_through(struct folding *g, bool modules, uint32_t flags)
+{
+	const struct cells *cells = g->f->through;
+	int rc = 0;
+	for (uint32_t i = 0; cells && i < cells->len && !rc; i++) {
+		const struct cell *c = &cells->data[i];
+		uint32_t value;
+		if (!(c->node & THROUGH_MODULE) == modules ||
+		    !(fold_takes(&g->f->query, c) || fold_takes_value(&g->f->query, c, &value)))
+			continue;
+		if (modules) {
+			rc = add_through(g, c, c->node & ~THROUGH_MODULE);
+			continue;
+		}
+		struct chain chain;
+		chain_get(&chain, g->t, c->node, flags);
+		for (uint32_t k = 0; k < chain.n && !rc; k++)
+			rc = add_through(g, c, chain.lines[k].func);
+	}
+	return rc;
+}
+
 int fold_functions(struct fold_rows *r, const struct flat *f, const struct tables *t,
 		   uint32_t flags)
 {
 	struct folding g = {.f = f, .t = t, .r = r, .told = flags & QUERY_TAIL_CALLS};
-	return fold_with(&g, t, flags, &(struct visitor){function_enter, function_leave, &g});
+	int rc = fold_with(&g, t, flags, &(struct visitor){function_enter, function_leave, &g});
+	return rc ? rc : fold_through(&g, false, flags);
 }
 
 static void module_enter(void *ctx, struct visit *path, uint32_t depth)
@@ -255,8 +294,9 @@ static void module_enter(void *ctx, struct visit *path, uint32_t depth)
 int fold_modules(struct fold_rows *r, const struct flat *f, const struct tables *t)
 {
 	struct folding g = {.f = f, .t = t, .r = r};
-	return fold_with(&g, t, QUERY_FOLD_INLINE,
-			 &(struct visitor){module_enter, function_leave, &g});
+	int rc = fold_with(&g, t, QUERY_FOLD_INLINE,
+			   &(struct visitor){module_enter, function_leave, &g});
+	return rc ? rc : fold_through(&g, true, 0);
 }
 
 struct edging {

@@ -17,6 +17,7 @@
 #define OPEN_CELLS_MAX (1u << 16) /* recordings without times close by size */
 #define SPARE_CELLS    256        /* room kept for cells without thread or node */
 #define PRUNE_SHARE    4096       /* bytes of cap a sample between two prunings, at least … */
+#define GROW_NODES     2          /* of a path of a recording that was full before */
 #define PRUNE_AGAIN    1000000    /* … and samples after one that gained nothing */
 
 int profile_init(struct profile *p, size_t cap_bytes)
@@ -30,6 +31,13 @@ int profile_init(struct profile *p, size_t cap_bytes)
 	return trie_init(&p->trie, cap_bytes / 4);
 }
 
+int profile_of_recording(struct profile *p, const struct tables *tables)
+{
+	p->recording = true;
+	p->trie.cap_bytes /= 4;
+	return through_init(&p->through, tables, p->trie.cap_bytes);
+}
+
 void profile_fini(struct profile *p)
 {
 	trie_fini(&p->trie);
@@ -38,6 +46,9 @@ void profile_fini(struct profile *p)
 	cells_fini(&p->open);
 	cells_fini(&p->since);
 	cells_fini(&p->base);
+	through_fini(&p->through);
+	for (uint32_t i = 0; p->places && i < STACKS_MAX; i++)
+		free(p->places[i].lacks);
 	free(p->places);
 	p->places = NULL;
 }
@@ -46,7 +57,7 @@ size_t profile_bytes(const struct profile *p)
 {
 	return p->trie.bytes + p->history.bytes + cells_bytes(&p->open) + cells_bytes(&p->since) +
 	       cells_bytes(&p->base) + p->ledger.cap * sizeof *p->ledger.data +
-	       (p->places ? STACKS_MAX * sizeof *p->places : 0);
+	       cells_bytes(&p->through.cells) + (p->places ? STACKS_MAX * sizeof *p->places : 0);
 }
 
 static bool totals_full(const struct profile *p, const struct cells *to)
@@ -125,8 +136,8 @@ static uint16_t guest_flag(const struct sample *s)
 	return s->flags & SAMPLE_GUEST ? CELL_GUEST : 0;
 }
 
-static void add_values(struct profile *p, const struct sample *s, node_id node,
-		       const struct sample_value *values)
+static void add_values(struct profile *p, const struct sample *s, const struct cell *own,
+		       const struct sample_value *values, const uint32_t *lacks, uint32_t nlacks)
 {
 	for (unsigned i = 0; i < s->nvalues; i++) {
 		const struct sample_value *v = &values[i];
@@ -136,12 +147,14 @@ static void add_values(struct profile *p, const struct sample *s, node_id node,
 		p->events_read |= 1ull << v->event;
 		if (v->state != VALUE_OK && v->state != VALUE_SCALED)
 			continue;
-		struct cell c = {.node = node,
+		struct cell c = {.node = own->node,
 				 .task = s->task,
 				 .event = v->event,
 				 .flags = (uint16_t)(CELL_VALUE | guest_flag(s)),
 				 .weight = v->count};
 		cells_add(&p->open, &c);
+		if (nlacks)
+			through_add(&p->through, lacks, nlacks, &c);
 		struct cell running = {.node = NODE_NONE,
 				       .event = v->event,
 				       .flags = CELL_RUNNING,
@@ -163,9 +176,54 @@ static struct profile_place *place_of(struct profile *p, const struct sample *s)
 
 static node_id add_path(struct profile *p, const struct sample *s, const frame_id *frames)
 {
-	node_id node = trie_add(&p->trie, frames, s->nframes);
+	uint32_t most = p->recording && p->pruned ? GROW_NODES : UINT32_MAX;
+	node_id node = trie_add_sparing(&p->trie, frames, s->nframes, most);
 	if (node == NODE_OVERFLOW && make_room(p))
-		node = trie_add(&p->trie, frames, s->nframes);
+		node = trie_add_sparing(&p->trie, frames, s->nframes, GROW_NODES);
+	return node;
+}
+
+/* Remember with a stack's number what its path lacks. */
+static void set_lacks(struct profile_place *place, const struct through_list *list)
+{
+	free(place->lacks);
+	place->lacks = NULL;
+	if (!list->n)
+		return;
+	place->lacks = malloc((list->n + 1) * sizeof *place->lacks);
+	if (!place->lacks)
+		return;
+	place->lacks[0] = list->n;
+	memcpy(place->lacks + 1, list->keys, list->n * sizeof *list->keys);
+}
+
+/*
+ * The node of a sample's stack, and in *ret_lacks, *ret_n what that path lacks: of frames that were
+ * delivered, or of the stack with its number.
+ */
+static node_id find_path(struct profile *p, const struct sample *s, const frame_id *frames,
+			 struct profile_place *place, const uint32_t **ret_lacks, uint32_t *ret_n)
+{
+	static struct through_list list; /* the engine thread's */
+	*ret_n = 0;
+	if (place && !s->nframes && place->node) {
+		*ret_lacks = place->lacks ? place->lacks + 1 : NULL;
+		*ret_n = place->lacks ? place->lacks[0] : 0;
+		return place->node;
+	}
+	node_id node = add_path(p, s, frames);
+	list.n = 0;
+	if (p->recording && p->trie.path_len < s->nframes && s->nframes <= TRIE_DEPTH_MAX)
+		through_find(&p->through, frames, s->nframes,
+			     node == NODE_OVERFLOW ? 0 : p->trie.path_len, node != NODE_OVERFLOW,
+			     &list);
+	*ret_lacks = list.keys;
+	*ret_n = list.n;
+	if (!place)
+		return node;
+	place->node = node;
+	if (place->lacks || list.n)
+		set_lacks(place, &list);
 	return node;
 }
 
@@ -195,11 +253,9 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 	advance(p, s->time_ns);
 	bool blocked = s->flags & SAMPLE_BLOCKED;
 	struct profile_place *place = place_of(p, s);
-	node_id node = place && !s->nframes ? place->node : NODE_ROOT;
-	if (node == NODE_ROOT)
-		node = add_path(p, s, frames);
-	if (place)
-		place->node = node;
+	const uint32_t *lacks;
+	uint32_t nlacks;
+	node_id node = find_path(p, s, frames, place, &lacks, &nlacks);
 	p->overflowed_paths += node == NODE_OVERFLOW;
 	p->added++;
 	struct cell c = {
@@ -212,7 +268,9 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		.weight_sq = s->hits ? (double)s->weight * (double)s->weight / (double)s->hits : 0};
 	if (add_cell(p, &c, place))
 		p->overflowed++;
-	add_values(p, s, c.node, values);
+	if (nlacks)
+		through_add(&p->through, lacks, nlacks, &c);
+	add_values(p, s, &c, values, lacks, nlacks);
 
 	struct tally *t = &p->open_tally;
 	t->samples += s->hits;

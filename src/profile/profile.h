@@ -12,6 +12,7 @@
 
 #include "profile/history.h"
 #include "profile/ledger.h"
+#include "profile/through.h"
 #include "profile/trie.h"
 #include "sample.h"
 
@@ -34,16 +35,26 @@ struct profile {
 	uint64_t events_read;           /* bit by event: values of it came along with samples */
 	uint8_t value_state[EVENT_MAX]; /* of the newest such value (enum value_state) */
 	enum account_scope scope;
+	bool recording;              /* see profile_of_recording */
+	struct through through;      /* what shortened paths of a recording went through */
 	uint32_t pruned;             /* times that rare paths were shortened (prune.h) */
 	uint64_t added, prune_after; /* samples; no pruning before so many */
 	struct profile_place {
-		node_id node;  /* 0: nothing is known */
-		uint32_t cell; /* where in `open` its newest was */
-	} * places;            /* [STACKS_MAX] by sample.stack; NULL: no sample has such a number */
+		node_id node;    /* 0: nothing is known */
+		uint32_t cell;   /* where in `open` its newest was */
+		uint32_t *lacks; /* what it counts through: n, then keys; NULL: nothing */
+	} * places; /* [STACKS_MAX] by sample.stack; NULL: no sample has such a number */
 };
 
 int profile_init(struct profile *p, size_t cap_bytes); /* 0: PROFILE_BYTES; -ENOMEM */
 void profile_fini(struct profile *p);
+/*
+ * Before the first sample: a recording comes as fast as it is taken, and is asked for whole. Its
+ * trie holds a sixteenth of the cap, which can still be folded at once; when that was full, new
+ * paths grow by a few nodes each time they come. What shortened paths lack is kept per function
+ * (through.h), in another sixteenth. -ENOMEM.
+ */
+int profile_of_recording(struct profile *p, const struct tables *tables);
 
 /* Times beyond 2^62 are cut to it; a time before the open bucket counts into that. */
 void profile_add(struct profile *p, const struct sample *s, const struct sample_value *values,
@@ -69,6 +80,12 @@ struct window {
 /* The last @length_ns (0: all) before @now_ns, or before @until_ns when that is not 0. */
 struct window profile_window(const struct profile *p, uint64_t length_ns, uint64_t until_ns,
 			     uint64_t now_ns);
+
+/* Does what shortened paths lack belong to this window? Only to the whole of a recording. */
+static inline bool profile_has_through(const struct profile *p, const struct window *w)
+{
+	return p->through.cells.len && w->all && w->until_ns == UINT64_MAX && !p->mark_ns;
+}
 
 /*
  * Walk the cells of a window; the same key may come several times, and sums are what counts: a cell

@@ -1,16 +1,23 @@
 /*
  * prune: a new trie of what is seen often, and the old one's cells moved over.
  *
- * Engine thread. How often is often doubles until the new trie is small enough. The new trie and
- * the new tables are made beside the old ones, which are replaced only when all has gone well.
+ * Engine thread. How often is often doubles until the new trie is small enough, which is estimated
+ * before it is made: distinct keys by how many bits of a map they leave unset (linear counting,
+ * Whang et al. 1990). So much is freed at once that pruning costs a bounded time a node. The new
+ * trie and the new tables are made beside the old ones, which are replaced only when all has gone
+ * well.
  */
 #include "profile/prune.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define HITS_MOST (1ull << 40)
+#define MAP_BITS  (1u << 21)
 
 struct pruning {
 	struct profile *p;
@@ -47,12 +54,69 @@ static bool is_kept(const struct pruning *g, node_id n)
 	return n == NODE_ROOT || n == NODE_OVERFLOW || g->hits[n] >= g->often;
 }
 
-static uint32_t count_kept(const struct pruning *g)
+/* Distinct keys met. */
+struct distinct {
+	uint64_t bits[MAP_BITS / 64];
+	uint32_t set;
+};
+
+static void meet(struct distinct *d, uint64_t hash)
 {
-	uint32_t kept = 0;
-	for (node_id n = 0; n < g->p->trie.count; n++)
-		kept += is_kept(g, n);
-	return kept;
+	uint64_t bit = 1ull << (hash & 63), *word = &d->bits[hash / 64 % (MAP_BITS / 64)];
+	d->set += !(*word & bit);
+	*word |= bit;
+}
+
+static uint64_t met(const struct distinct *d)
+{
+	uint32_t unset = MAP_BITS - d->set;
+	return (uint64_t)(MAP_BITS * log((double)MAP_BITS / (unset ? unset : 1)));
+}
+
+struct guess {
+	struct distinct nodes, cells;
+};
+
+static void guess_table(struct pruning *g, const struct cells *cells, uint64_t salt,
+			struct guess *io_guess)
+{
+	const struct trie *old = &g->p->trie;
+	for (uint32_t i = 0; i < cells->len; i++) {
+		const struct cell *c = &cells->data[i];
+		uint64_t place = c->node;
+		if (c->node < old->count && g->to[c->node] != c->node) {
+			uint64_t up = g->to[c->node];
+			meet(&io_guess->nodes, hash_mix(up));
+			place = hash_pair(up, trie_at(old, c->node)->frame);
+			meet(&io_guess->nodes, place);
+		}
+		if (g->totals)
+			meet(&io_guess->cells,
+			     hash_pair(place + salt, (uint64_t)c->task << 32 |
+							     (uint32_t)c->event << 16 | c->flags));
+	}
+}
+
+/* Would keeping what is often make the trie, and the totals, a good deal smaller? */
+static bool looks_small_enough(struct pruning *g, struct guess *guess)
+{
+	const struct profile *p = g->p;
+	const struct trie *old = &p->trie;
+	uint32_t kept = 0, most = old->count / 2 - old->count / 16;
+	for (node_id n = 0; n < old->count; n++) { /* parents come first */
+		bool keep = is_kept(g, n);
+		g->to[n] = keep ? n : g->to[trie_at(old, n)->parent];
+		kept += keep;
+	}
+	if (kept > old->count / 4)
+		return false;
+	memset(guess, 0, sizeof *guess);
+	guess_table(g, &p->since, 0, guess);
+	guess_table(g, &p->base, 1, guess);
+	guess_table(g, &p->open, 2, guess);
+	return kept + met(&guess->nodes) <= most &&
+	       (!g->totals ||
+		met(&guess->cells) <= (p->since.len + p->base.len) / 8 * 5 + p->open.len);
 }
 
 /* The new node of an old one. Kept nodes were made before, in the order of their ids. */
@@ -99,6 +163,39 @@ static int move_table(struct pruning *g, struct cells *to, const struct cells *f
 	return 0;
 }
 
+/* What the path to @n lacks from now on. */
+static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_list)
+{
+	const struct trie *old = &g->p->trie;
+	frame_id frames[THROUGH_DEPTH];
+	uint32_t depth = 0, inner = 0;
+	ret_list->n = 0;
+	if (n >= old->count || is_kept(g, n))
+		return;
+	for (; n > NODE_OVERFLOW && depth < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
+		frames[depth++] = trie_at(old, n)->frame;
+		inner += !is_kept(g, n);
+	}
+	/* A path that ends in [overflow] has no innermost frame to keep. */
+	through_find(&g->p->through, frames, depth, depth - inner, true, ret_list);
+}
+
+/* Keep what the paths of cells that move went through. */
+static void count_through(struct pruning *g, const struct cells *cells)
+{
+	struct through_list list = {.n = 0};
+	node_id last = NODE_NONE;
+	for (uint32_t i = 0; g->p->through.tables && i < cells->len; i++) {
+		const struct cell *c = &cells->data[i];
+		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING))
+			continue;
+		if (c->node != last)
+			find_lacks(g, c->node, &list);
+		last = c->node;
+		through_add(&g->p->through, list.keys, list.n, c);
+	}
+}
+
 static void drop_new(struct pruning *g)
 {
 	cells_fini(&g->since);
@@ -115,11 +212,11 @@ static bool small_enough(const struct pruning *g)
 }
 
 /* Make the new trie and totals, rarer and rarer paths left out, until they are small enough. */
-static int rebuild(struct pruning *g)
+static int rebuild(struct pruning *g, struct guess *guess)
 {
 	struct profile *p = g->p;
 	for (g->often = 2; g->often < HITS_MOST; g->often *= 2) {
-		if (count_kept(g) > p->trie.count / 4)
+		if (!looks_small_enough(g, guess))
 			continue;
 		if (trie_init(g->trie, p->trie.cap_bytes))
 			return -ENOMEM;
@@ -128,6 +225,8 @@ static int rebuild(struct pruning *g)
 			drop_new(g);
 			return -ENOMEM;
 		}
+		for (uint32_t i = 0; i < p->open.len; i++)
+			moved(g, p->open.data[i].node);
 		if (small_enough(g))
 			return 0;
 		drop_new(g);
@@ -157,9 +256,22 @@ static int move_history(struct pruning *g)
 static void move_places(struct pruning *g)
 {
 	struct profile_place *places = g->p->places;
-	for (uint32_t i = 0; places && i < STACKS_MAX; i++)
-		if (places[i].node)
-			places[i].node = moved(g, places[i].node);
+	struct through_list list;
+	for (uint32_t i = 0; places && i < STACKS_MAX; i++) {
+		if (!places[i].node)
+			continue;
+		find_lacks(g, places[i].node, &list);
+		places[i].node = moved(g, places[i].node);
+		uint32_t old = places[i].lacks ? places[i].lacks[0] : 0;
+		uint32_t *lacks = list.n ? realloc(places[i].lacks,
+						   (1 + old + list.n) * sizeof *lacks)
+					 : NULL;
+		if (!lacks)
+			continue;
+		memcpy(lacks + 1 + old, list.keys, list.n * sizeof *lacks);
+		lacks[0] = old + list.n;
+		places[i].lacks = lacks;
+	}
 }
 
 static void move_open(struct pruning *g)
@@ -181,13 +293,17 @@ int profile_prune(struct profile *p, bool totals)
 	g.hits = malloc(p->trie.count * sizeof *g.hits);
 	g.to = malloc(p->trie.count * sizeof *g.to);
 	g.trie = malloc(sizeof *g.trie);
+	struct guess *guess = malloc(sizeof *guess);
 	int result = -ENOMEM;
-	if (!g.hits || !g.to || !g.trie)
+	if (!g.hits || !g.to || !g.trie || !guess)
 		goto out;
 	count_hits(&g);
-	result = rebuild(&g);
+	result = rebuild(&g, guess);
 	if (result)
 		goto out;
+	count_through(&g, &p->since);
+	count_through(&g, &p->base);
+	count_through(&g, &p->open);
 	/* From here on old node ids vanish one table after the other: there is no way back, and
 	 * what cannot be moved is forgotten. */
 	if (move_history(&g))
@@ -205,5 +321,6 @@ out:
 	free(g.hits);
 	free(g.to);
 	free(g.trie);
+	free(guess);
 	return result;
 }

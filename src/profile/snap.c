@@ -19,6 +19,7 @@ struct snap_box {
 	struct cells cells;
 	struct snapshot_cell *out;
 	struct snapshot_event *events;
+	struct snapshot_through *through;
 };
 
 const struct snapshot *snapshot_ref(const struct snapshot *s)
@@ -37,6 +38,7 @@ void snapshot_unref(const struct snapshot *s)
 	cells_fini(&box->cells);
 	free(box->out);
 	free(box->events);
+	free(box->through);
 	free(box);
 }
 
@@ -160,6 +162,31 @@ static void fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t c
 	box->snapshot.ncells = n;
 }
 
+static bool fill_through(struct snap_box *box, const struct profile *p)
+{
+	const struct cells *cells = &p->through.cells;
+	box->through = malloc(cells->len * sizeof *box->through);
+	if (!box->through)
+		return false;
+	for (uint32_t i = 0; i < cells->len; i++) {
+		const struct cell *c = &cells->data[i];
+		bool module = c->node & THROUGH_MODULE;
+		box->through[i] = (struct snapshot_through){
+			.frame = module ? 0 : c->node,
+			.module = module ? c->node & ~THROUGH_MODULE : 0,
+			.task = c->task,
+			.event = c->event,
+			.flags = (uint16_t)((c->flags & CELL_BLOCKED ? SAMPLE_BLOCKED : 0) |
+					    (c->flags & CELL_VALUE ? SNAPSHOT_VALUE : 0)),
+			.samples = c->samples,
+			.weight = c->weight,
+			.weight_sq = c->weight_sq};
+	}
+	box->snapshot.through = box->through;
+	box->snapshot.nthrough = cells->len;
+	return true;
+}
+
 static void add_unsampled(struct snap_box *box, const struct profile *p, const struct tables *t,
 			  const struct window *w, uint16_t event)
 {
@@ -265,6 +292,11 @@ const struct snapshot *snap_with_tail_calls(const struct snapshot *s)
 			box->out[i].node = moved[s->cells[i].node];
 	}
 	memcpy(box->events, s->events, s->nevents * sizeof *box->events);
+	box->through = s->nthrough ? malloc(s->nthrough * sizeof *box->through) : NULL;
+	if (box->through)
+		memcpy(box->through, s->through, s->nthrough * sizeof *box->through);
+	box->snapshot.through = box->through;
+	box->snapshot.nthrough = box->through ? s->nthrough : 0;
 	box->snapshot.nodes = box->nodes;
 	box->snapshot.cells = box->out;
 	box->snapshot.events = box->events;
@@ -300,6 +332,8 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	for (uint32_t i = 0; i < s->nevents; i++)
 		box->events[i].desc = events[i];
 	fill_cells(box, numbers, p->trie.count);
+	if (!hide && profile_has_through(p, w) && !fill_through(box, p))
+		goto fail;
 	for (uint16_t i = 0; i < s->nevents && !hide; i++)
 		add_unsampled(box, p, t, w, i);
 	add_running(box, p, w);

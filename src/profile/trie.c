@@ -110,14 +110,20 @@ void trie_fini(struct trie *t)
 	t->nchunks = t->count = 0;
 }
 
+/* The child of @parent in @frame, 0: there is none. */
+static node_id trie_find(const struct trie *t, node_id parent, frame_id frame)
+{
+	return t->slots[slot_of(t, parent, frame)];
+}
+
 node_id trie_child(struct trie *t, node_id parent, frame_id frame)
 {
 	uint32_t slot = slot_of(t, parent, frame);
 	if (t->slots[slot])
 		return t->slots[slot];
 	if ((uint64_t)t->count * 5 >= (uint64_t)t->mask * 3) {
-		/* At the cap the table gets fuller than is good for it. */
-		if (grow_slots(t) && (uint64_t)t->count * 8 >= (uint64_t)t->mask * 7)
+		/* At the cap the table gets a little fuller than is good for it. */
+		if (grow_slots(t) && (uint64_t)t->count * 4 >= (uint64_t)t->mask * 3)
 			return NODE_OVERFLOW;
 		slot = slot_of(t, parent, frame);
 	}
@@ -162,7 +168,16 @@ static bool memo_holds(struct trie *t, node_id leaf, const frame_id *frames, uin
 	return node == stem;
 }
 
-node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
+/* The innermost @frame of a path whose outer part ends at @node, the frames between left out. */
+static node_id add_shortened(struct trie *t, node_id node, frame_id frame)
+{
+	if (node == NODE_ROOT)
+		return trie_child(t, NODE_OVERFLOW, frame);
+	node = trie_child(t, node, FRAME_OVERFLOW);
+	return node == NODE_OVERFLOW ? node : trie_child(t, node, frame);
+}
+
+node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint32_t most)
 {
 	static const frame_id unknown = FRAME_UNKNOWN;
 	if (!n) {
@@ -185,11 +200,17 @@ node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 	}
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
+		uint32_t before = t->count;
+		if (!most && d + 2 < depth && !trie_find(t, node, frame)) {
+			t->path_len = d;
+			return add_shortened(t, node, frames[skip]);
+		}
 		node_id child = trie_child(t, node, frame);
 		if (child == NODE_OVERFLOW) {
 			t->path_len = d;
 			return NODE_OVERFLOW;
 		}
+		most -= most && t->count != before;
 		node = child;
 		t->path[d] = (struct trie_node){.parent = node, .frame = frame};
 	}
@@ -197,4 +218,9 @@ node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 	if (memo)
 		*memo = (struct trie_memo){.tag = tag, .leaf = node};
 	return node;
+}
+
+node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
+{
+	return trie_add_sparing(t, frames, n, UINT32_MAX);
 }

@@ -46,6 +46,12 @@ void trie_fini(struct trie *t);
 /* The node of a path, innermost frame first. An empty path is that of FRAME_UNKNOWN. */
 node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n);
 
+/*
+ * The same, but of a new path at most @most nodes more than its [overflow] and its innermost frame:
+ * a path that comes again grows each time.
+ */
+node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint32_t most);
+
 /* The child of @parent in @frame, made if there is room; NODE_OVERFLOW when there is none. */
 node_id trie_child(struct trie *t, node_id parent, frame_id frame);
 

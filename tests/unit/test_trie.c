@@ -41,6 +41,35 @@ static void test_empty_path_is_unknown(void **state)
 	trie_fini(&t);
 }
 
+/* A new path is taken in by a few nodes each time; its innermost frame is there from the first. */
+static void test_sparing(void **state)
+{
+	(void)state;
+	static struct trie t;
+	frame_id f[20];
+	assert_int_equal(trie_init(&t, 1 << 20), 0);
+	for (frame_id d = 0; d < 20; d++)
+		f[d] = 100 + d;
+	for (uint32_t time = 1; time < 12; time++) {
+		uint32_t before = t.count;
+		node_id node = trie_add_sparing(&t, f, 20, 2);
+		uint32_t kept = time * 2 < 18 ? time * 2 : 20;
+		assert_int_equal(trie_at(&t, node)->frame, 100);
+		assert_int_equal(t.path_len, kept);
+		assert_true(t.count - before <= 4);
+		uint32_t depth = 0;
+		for (node_id n = node; n != NODE_ROOT; n = trie_at(&t, n)->parent)
+			depth++;
+		assert_int_equal(depth, kept == 20 ? 20 : kept + 2);
+	}
+	assert_int_equal(trie_add_sparing(&t, f, 20, 2), trie_add(&t, f, 20));
+	/* Nothing is saved by shortening what is short. */
+	node_id two = trie_add_sparing(&t, f, 2, 0);
+	assert_int_equal(trie_at(&t, two)->frame, 100);
+	assert_int_equal(trie_at(&t, trie_at(&t, two)->parent)->frame, 101);
+	trie_fini(&t);
+}
+
 /* Beyond the cap new paths go to [overflow], known ones still find their place. */
 static void test_cap(void **state)
 {
@@ -114,8 +143,11 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sharing), cmocka_unit_test(test_empty_path_is_unknown),
-		cmocka_unit_test(test_cap),     cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_sparing),
+		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_empty_path_is_unknown),
+		cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

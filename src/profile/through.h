@@ -1,0 +1,49 @@
+/*
+ * through: functions that samples went through in frames that were left out of their paths.
+ *
+ * When a path is shortened (prune.h), or not all of a new one is taken in, what its middle frames
+ * and their modules counted in total is kept here, so that shares per function stay what they were
+ * although callers and callees are no longer known. As everywhere, a sample counts once for a
+ * function however often it recurs: what is in the part that is kept is not counted again.
+ * Functions that are inlined in a frame are told apart only as far as their frames are. Counts
+ * everything from the beginning, not by time. Owned by the engine thread.
+ */
+#ifndef ALTPTTOP_THROUGH_H
+#define ALTPTTOP_THROUGH_H
+
+#include "profile/cells.h"
+#include "tables.h"
+
+#define THROUGH_MODULE 0x80000000u /* a cell's node: with a module_id; without it, a frame_id */
+#define THROUGH_DEPTH  2048        /* frames of a path looked at */
+
+/* Frames and modules that a shortened path lacks, as in a cell's node. */
+struct through_list {
+	uint32_t n;
+	uint32_t keys[2 * THROUGH_DEPTH];
+};
+
+struct through {
+	const struct tables *tables; /* NULL: nothing is kept */
+	struct cells cells;          /* node: see above */
+	size_t cap_bytes;
+	uint64_t lost;              /* counts that had no room */
+	struct through_mark *marks; /* what the path at hand has shown so far */
+	uint32_t round;
+	uint32_t *identity; /* by frame, 0 not known yet */
+	uint32_t nidentity;
+};
+
+int through_init(struct through *x, const struct tables *tables, size_t cap_bytes); /* -ENOMEM */
+void through_fini(struct through *x); /* a zeroed struct is empty; so is it afterwards */
+
+/*
+ * What is lost of a path of @n frames, innermost first, when its outer @kept stay and, if @leaf,
+ * its innermost one. [overflow] is nothing that could be lost.
+ */
+void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
+		  struct through_list *ret_list);
+/* Count @c, of a path that lacks @keys. */
+void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c);
+
+#endif

@@ -1,0 +1,255 @@
+/* through: a recording whose stacks do not fit keeps every function's and module's self and total.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/rollup.h"
+#include "profile/fold.h"
+#include "profile/snap.h"
+
+enum { FUNCTIONS = 400, MODULES = 5, LINES = 3, TASKS = 3, DEPTH = 40, NUMBERS = 50 };
+
+struct counts {
+	uint64_t self, total, value;
+};
+
+static struct bed {
+	struct tables *t;
+	struct profile p;
+	frame_id frames[FUNCTIONS][LINES]; /* a function is met at several lines */
+	func_id funcs[FUNCTIONS];
+	module_id modules[MODULES];
+	struct counts truth[TASKS + 1][FUNCTIONS], in_modules[MODULES];
+	uint64_t samples;
+} b;
+
+static void up(void)
+{
+	memset(&b, 0, sizeof b);
+	b.t = tables_new();
+	assert_int_equal(profile_init(&b.p, 8 << 20), 0);
+	assert_int_equal(profile_of_recording(&b.p, b.t), 0);
+	for (int i = 0; i < MODULES; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "lib%d.so", i);
+		str_id id = tables_str(b.t, name);
+		b.modules[i] = tables_module(
+			b.t, &(struct module){.kind = MODULE_NAMED, .path = id, .name = id});
+	}
+	for (int i = 0; i < FUNCTIONS; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "function_%d", i);
+		struct frame f = {.module = b.modules[i % MODULES],
+				  .flags = FRAME_NAMED,
+				  .name = tables_str(b.t, name)};
+		struct loc_line line = {.func = tables_func(b.t, &(struct func){.module = f.module,
+										.raw = f.name,
+										.name = f.name,
+										.shown = f.name})};
+		b.funcs[i] = line.func;
+		for (int k = 0; k < LINES; k++) {
+			line.line = f.line = (uint32_t)k + 1;
+			b.frames[i][k] = tables_frame(b.t, &f);
+			tables_resolve(b.t, b.frames[i][k], &line, 1);
+		}
+	}
+}
+
+static void down(void)
+{
+	profile_fini(&b.p);
+	tables_free(b.t);
+}
+
+static void count(task_id task, const int *path, uint32_t n, uint64_t weight)
+{
+	bool met[FUNCTIONS] = {false}, met_module[MODULES] = {false};
+	b.truth[0][path[0]].self += weight;
+	b.truth[task][path[0]].self += weight;
+	b.in_modules[path[0] % MODULES].self += weight;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!met_module[path[i] % MODULES])
+			b.in_modules[path[i] % MODULES].total += weight;
+		met_module[path[i] % MODULES] = true;
+		if (met[path[i]])
+			continue;
+		met[path[i]] = true;
+		for (task_id t = 0; t <= task; t += task) {
+			b.truth[t][path[i]].total += weight;
+			b.truth[t][path[i]].value += 3 * weight;
+		}
+	}
+}
+
+/* Random stacks with recursion, most of them new; some come again by their number. */
+static void run(uint64_t samples)
+{
+	static int known[NUMBERS][DEPTH];
+	static uint32_t depths[NUMBERS];
+	srand(11);
+	for (uint64_t i = 0; i < samples; i++) {
+		int path[DEPTH];
+		frame_id frames[DEPTH];
+		uint32_t n = 1 + (uint32_t)rand() % DEPTH, number = 0;
+		bool again = false;
+		for (uint32_t d = 0; d < n; d++)
+			path[d] = d + 4 < n ? rand() % FUNCTIONS : rand() % 4;
+		if (rand() % 4 == 0) {
+			number = 1 + (uint32_t)rand() % (NUMBERS - 1);
+			again = depths[number] && rand() % 20;
+		}
+		if (again) {
+			n = depths[number];
+			memcpy(path, known[number], sizeof path);
+		} else if (number) {
+			depths[number] = n;
+			memcpy(known[number], path, sizeof path);
+		}
+		for (uint32_t d = 0; d < n; d++)
+			frames[d] = b.frames[path[d]][(d * 7 + i) % LINES];
+		struct sample s = {.weight = 1 + i % 5,
+				   .hits = 1,
+				   .task = 1 + i % TASKS,
+				   .nvalues = 1,
+				   .stack = number,
+				   .nframes = (uint16_t)(again ? 0 : n)};
+		struct sample_value v = {1, VALUE_OK, 3 * s.weight, 1};
+		profile_add(&b.p, &s, &v, frames);
+		count(s.task, path, n, s.weight);
+		b.samples++;
+	}
+	assert_true(b.p.pruned >= 3);
+	assert_int_equal(b.p.through.lost, 0);
+	assert_int_equal(b.p.overflowed, 0);
+	assert_true(profile_bytes(&b.p) <= 10 << 20);
+}
+
+static void check_fold(task_id task)
+{
+	static const uint16_t values[] = {1};
+	struct flat flat = {0};
+	struct fold_rows rows = {0};
+	struct fold_query q = {.window = profile_window(&b.p, 0, 0, b.p.newest_ns),
+			       .task = task,
+			       .values = values,
+			       .nvalues = 1};
+	assert_int_equal(flat_build(&flat, &b.p, b.t, &q), 0);
+	assert_int_equal(fold_functions(&rows, &flat, b.t, 0), 0);
+	for (int i = 0; i < FUNCTIONS; i++) {
+		const struct fold_row *r = fold_rows_find(&rows, b.funcs[i]);
+		const struct counts *truth = &b.truth[task][i];
+		assert_non_null(r);
+		assert_int_equal(r->self.weight, truth->self);
+		assert_int_equal(r->total.weight, truth->total);
+		assert_true(rows.total_values[r - rows.data] == (double)truth->value);
+	}
+	assert_int_equal(fold_modules(&rows, &flat, b.t), 0);
+	for (int i = 0; i < MODULES && !task; i++) {
+		const struct fold_row *r = fold_rows_find(&rows, b.modules[i]);
+		assert_int_equal(r->self.weight, b.in_modules[i].self);
+		assert_int_equal(r->total.weight, b.in_modules[i].total);
+	}
+	/* What is left out is there to be seen. */
+	assert_non_null(fold_rows_find(&rows, tables_loc(b.t, FRAME_OVERFLOW)->lines[0].func));
+	fold_rows_fini(&rows);
+	flat_fini(&flat);
+}
+
+static void check_report(void)
+{
+	struct window w = profile_window(&b.p, 0, 0, b.p.newest_ns);
+	struct event_desc events[2] = {{.name = "cpu", .sampled = true}, {.name = "bytes"}};
+	const struct snapshot *s = snap_new(&b.p, b.t, &w, events, 2, 0);
+	struct namelist names;
+	struct rollup r;
+	unsigned met = 0;
+	assert_non_null(s);
+	assert_int_equal(namelist_init(&names, s), 0);
+	assert_int_equal(rollup_init(&r, s, &names, 0), 0);
+	assert_int_equal(r.all.samples, b.samples);
+	for (uint32_t i = 0; i < names.funcs.len; i++) {
+		int number;
+		if (sscanf(names.funcs.data[i].name, "function_%d", &number) != 1)
+			continue;
+		met++;
+		assert_int_equal(r.funcs[i].self.weight, b.truth[0][number].self);
+		assert_int_equal(r.funcs[i].total.weight, b.truth[0][number].total);
+	}
+	assert_int_equal(met, FUNCTIONS);
+	for (uint32_t i = 0; i < r.modules.len; i++)
+		for (int m = 0; m < MODULES; m++)
+			if (r.modules.data[i].id == b.modules[m])
+				assert_int_equal(r.modules.data[i].total.weight,
+						 b.in_modules[m].total);
+	rollup_fini(&r);
+	namelist_fini(&names);
+	snapshot_unref(s);
+}
+
+static void test_shares_stay(void **state)
+{
+	(void)state;
+	up();
+	run(120000);
+	for (task_id task = 0; task <= TASKS; task++)
+		check_fold(task);
+	check_report();
+	down();
+}
+
+/* A window of time, or after a mark, is not what was counted from the beginning. */
+static void test_windows(void **state)
+{
+	(void)state;
+	up();
+	run(60000);
+	struct window w = profile_window(&b.p, 0, 0, b.p.newest_ns);
+	assert_true(profile_has_through(&b.p, &w));
+	struct window until = w;
+	until.until_ns = 5;
+	assert_false(profile_has_through(&b.p, &until));
+	profile_mark(&b.p, 100);
+	assert_false(profile_has_through(&b.p, &w));
+	profile_unmark(&b.p);
+	assert_true(profile_has_through(&b.p, &w));
+	down();
+}
+
+/* Memory for it is capped: first threads are no longer told apart, then it is counted as lost. */
+static void test_cap(void **state)
+{
+	(void)state;
+	struct through x;
+	struct cell c = {.samples = 1, .weight = 2};
+	up();
+	assert_int_equal(through_init(&x, b.t, 64 << 10), 0);
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t key = 1 + i % 300;
+		c.task = 1 + i / 300;
+		through_add(&x, &key, 1, &c);
+	}
+	uint64_t sum = x.lost;
+	for (uint32_t i = 0; i < x.cells.len; i++)
+		sum += x.cells.data[i].samples;
+	assert_int_equal(sum, 100000);
+	assert_true(cells_bytes(&x.cells) <= 64 << 10);
+	through_fini(&x);
+	down();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shares_stay),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_cap),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

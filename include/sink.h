@@ -57,6 +57,7 @@ enum loss_kind {
 	LOSS_EINTR,      /* timer: system calls of the target that failed because it was stopped */
 	LOSS_RESTARTED,  /* timer: system calls that were restarted in time */
 	LOSS_UNKNOWN_ID, /* a sample of an event that is not known */
+	LOSS_GAP,        /* milliseconds in which nothing was sampled, as events were exchanged */
 	LOSS_KINDS
 };
 const char *loss_kind_name(enum loss_kind kind); /* short text, static; src/base/tables.c */

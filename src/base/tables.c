@@ -584,6 +584,7 @@ const char *loss_kind_name(enum loss_kind kind)
 		[LOSS_EINTR] = "calls interrupted",
 		[LOSS_RESTARTED] = "calls restarted",
 		[LOSS_UNKNOWN_ID] = "unknown event id",
+		[LOSS_GAP] = "ms not sampled while events were exchanged",
 	};
 	return (unsigned)kind < LOSS_KINDS ? names[kind] : "unknown";
 }

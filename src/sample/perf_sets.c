@@ -421,6 +421,12 @@ int perf_setup_try(struct perf_source *ps, struct err *err)
 
 	find_groups(ps);
 	rc = perf_plans(ps, cpu_wide, ps->sampling && !ps->side, &plan, &side);
+	if (!rc && cpu_wide &&
+	    fleet_seat_fds(&plan, &ps->rings) + 2 * ps->rings.n > ps->ids.fds_max)
+		return err_set(err, EMFILE,
+			       "these events take %u file descriptors, and there are %u (EMFILE); "
+			       "type: ulimit -n 65536",
+			       fleet_seat_fds(&plan, &ps->rings), ps->ids.fds_max);
 	for (; !rc && n < plan.n; n++) {
 		const struct plan_event *e = &plan.e[n];
 		struct perf_event_attr attr;

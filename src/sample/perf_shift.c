@@ -67,17 +67,60 @@ static void drop_next(struct perf_source *ps)
 	ps->shift = SHIFT_NONE;
 }
 
-/* Both sets of descriptors would not fit: the old one goes first, a short gap is accepted. */
+/* Both sets of descriptors do not fit: the old one goes first, a short gap is accepted, and said.
+ */
+static void close_first(struct perf_source *ps)
+{
+	ps->closed_ns = clock_mono_ns();
+	perf_counts_take(ps, ps->closed_ns);
+	ps->sampling->until_ns = ps->closed_ns;
+	ps->next->from_ns = 0;
+	fleet_close_some(ps->sampling, UINT32_MAX);
+}
+
 static void make_room(struct perf_source *ps)
 {
 	uint64_t need = (uint64_t)fleet_seat_fds(&ps->next->plan, &ps->rings) *
 			(ps->next->cpu_wide ? 1 : ps->roster.members.len);
 
-	if (ps->ids.fds + need <= ps->ids.fds_max || ps->next->cpu_wide)
+	if (ps->ids.fds + need > ps->ids.fds_max)
+		close_first(ps);
+}
+
+static void say_gap(struct perf_source *ps)
+{
+	double ms = (double)(clock_mono_ns() - ps->closed_ns) / MS;
+	char text[256];
+
+	if (!ps->closed_ns)
 		return;
-	ps->sampling->until_ns = clock_mono_ns();
-	ps->next->from_ns = 0;
-	fleet_close_some(ps->sampling, UINT32_MAX);
+	ps->closed_ns = 0;
+	snprintf(text, sizeof text,
+		 "there are file descriptors for one set of events only (%u): the old events were "
+		 "closed first, and nothing was sampled for %.1f ms; type: ulimit -n 65536",
+		 ps->ids.fds_max, ms);
+	ps->sink->ops->say(ps->sink->ctx, text);
+	perf_loss(ps, LOSS_GAP, (uint64_t)ms + 1);
+}
+
+/* Whole CPUs are opened at once. Some limits show only then. */
+static int open_next(struct perf_source *ps, bool cpu_wide)
+{
+	int rc;
+
+	make_room(ps);
+	if (!cpu_wide)
+		return 0;
+	rc = open_next_cpus(ps);
+	if ((rc != -EMFILE && rc != -ENFILE) || ps->closed_ns)
+		return rc;
+	close_first(ps);
+	rc = open_next_cpus(ps);
+	if (rc && ps->sampling->cpu_wide && !fleet_open_cpus(ps->sampling, ps->cgroup_fd)) {
+		ps->sampling->until_ns = UINT64_MAX; /* what was there is there again */
+		say_gap(ps);
+	}
+	return rc;
 }
 
 void perf_shift(struct perf_source *ps, bool cpu_wide)
@@ -103,12 +146,11 @@ void perf_shift(struct perf_source *ps, bool cpu_wide)
 	ps->next->from_ns = UINT64_MAX;
 	if (ps->next_side)
 		ps->next_side->from_ns = UINT64_MAX;
-	if (cpu_wide && open_next_cpus(ps)) {
+	if (open_next(ps, cpu_wide)) {
 		drop_next(ps);
 		ps->allowed.cpu_wide = false;
 		return;
 	}
-	make_room(ps);
 	want_members(ps, ps->next);
 	want_members(ps, ps->next_side);
 	ps->shift = SHIFT_BUILDING;
@@ -134,6 +176,7 @@ static void meet(struct perf_source *ps, uint64_t now)
 		if (ps->side)
 			ps->side->until_ns = ps->shift_ns;
 	}
+	say_gap(ps);
 	ps->shift = SHIFT_MEETING;
 }
 

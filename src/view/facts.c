@@ -126,6 +126,9 @@ int facts_quality(const struct answer_status *s, struct fact ret[FACTS_MAX])
 	if (s->loss[LOSS_EINTR])
 		add(&f, 236, LOOK_WARN, "EINTR", "%s",
 		    number_short(text, (double)s->loss[LOSS_EINTR]));
+	if (s->loss[LOSS_GAP])
+		add(&f, 234, LOOK_WARN, "gap", "%s",
+		    number_ns(text, (double)s->loss[LOSS_GAP] * 1e6));
 	add_percent(&f, 200, "cut", s->cut_share, 0.05);
 	if (s->stitched_share > NOTICEABLE)
 		add_percent(&f, 30, "stitched", s->stitched_share, 1);

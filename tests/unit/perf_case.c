@@ -244,6 +244,8 @@ static void run_here(const struct setting *set)
 	if (set->attach)
 		usleep(400000);
 	target.pids = &pid;
+	if (set->all)
+		target = (struct target){.all = true};
 	out->probe = source_perf.probe(&target, &config, &err);
 	if (!out->probe)
 		out->open = source_perf.open(&target, &config, &sink, NULL, &source, &err);

@@ -44,6 +44,7 @@ struct setting {
 	uint32_t rate_hz, stack_bytes;
 	enum call_graph call_graph;
 	bool unprivileged, no_perf, no_kernel;
+	bool all; /* the whole machine, not the target */
 	rlim_t nofile;
 	bool attach;                                /* open when it already runs */
 	void (*meddle)(struct source *s, int step); /* every 100 ms */

@@ -26,6 +26,7 @@
 #define START_BIAS     (1ull << 63)
 #define CACHE_MISS_NS  150.0
 #define PROGRESS_EVERY 65536
+#define HELD_SPANS     32768
 
 const struct snapshot_column duration_columns[DURATION_COLUMNS] = {
 	[DURATION_COUNT] = {"count", "", 0},
@@ -77,8 +78,13 @@ struct pass {
 	struct durations *durations;
 	struct nest *nest;
 	struct spantree tree;
-	bool eager;         /* all so far came in order, and was nested */
-	struct kept newest; /* the last one that was nested */
+	bool eager;           /* all so far came in order, and was nested but for held ones */
+	struct extsort *held; /* the first ones, in which the earliest is looked for; or NULL */
+	uint64_t from;        /* earlier is too late: the first close, before that the origin */
+	uint64_t now, latest; /* starts: of the span that is being nested, and the last one */
+	struct {
+		VEC(struct kept)
+	} newest; /* by thread: the last one that came */
 	uint64_t nested;
 	struct {
 		VEC(uint32_t)
@@ -113,6 +119,8 @@ static void duration_close(struct pass *p)
 	filter_free(p->filter);
 	extsort_free(p->spans);
 	durations_free(p->durations);
+	extsort_free(p->held);
+	vec_fini(&p->newest);
 	nest_free(p->nest);
 	spantree_fini(&p->tree);
 	vec_fini(&p->row_of);
@@ -206,7 +214,9 @@ static int find_rows(struct pass *p, uint32_t node)
 static int close_span(void *ctx, const struct nested *n)
 {
 	struct pass *p = ctx;
-	uint64_t now = p->newest.start - START_BIAS - (uint64_t)p->origin_ns;
+	uint64_t now = p->now - START_BIAS - (uint64_t)p->origin_ns;
+	if (!p->tree.any)
+		p->from = p->now;
 	int rc = find_rows(p, n->tag);
 	rc = rc ? rc : spantree_add(&p->tree, n->tag, now, n->self_ns);
 	if (rc)
@@ -234,13 +244,16 @@ static int close_span(void *ctx, const struct nested *n)
 
 static const struct nest_ops nesting = {open_span, close_span};
 
-/* The next span in order. */
+/* The next span of its thread in order. */
 static int nest_next(struct pass *p, const struct kept *k)
 {
 	struct trace_span s = {(int64_t)(k->start - START_BIAS), k->dur_ns, k->name, k->thread};
-	if (!p->nested++)
+	if (!p->nested++) {
 		p->origin_ns = s.start_ns;
-	p->newest = *k;
+		p->from = k->start;
+	}
+	p->now = k->start;
+	p->latest = k->start > p->latest ? k->start : p->latest;
 	return nest_add(p->nest, &s);
 }
 
@@ -250,13 +263,51 @@ static int give_up_eager(struct pass *p)
 	p->eager = false;
 	nest_free(p->nest);
 	spantree_fini(&p->tree);
+	extsort_free(p->held);
+	p->held = NULL;
 	p->stats.len = 0;
 	vec_fini(&p->row_of);
 	durations_clear(p->durations);
 	p->whole = 0;
-	p->nested = 0;
+	p->nested = p->latest = 0;
 	p->nest = nest_new(&nesting, p);
 	return spantree_init(&p->tree) || !p->nest ? -ENOMEM : 0;
+}
+
+static int nest_held(struct pass *p)
+{
+	const struct kept *k;
+	int rc = p->held ? extsort_finish(p->held) : 0;
+	while (!rc && p->held && (k = extsort_next(p->held)))
+		rc = nest_next(p, k);
+	extsort_free(p->held);
+	p->held = NULL;
+	return rc;
+}
+
+/* Is it behind all of its thread? It becomes the newest then. */
+static bool in_order(struct pass *p, const struct kept *k)
+{
+	while (p->newest.len <= k->thread) {
+		struct kept none = {.dur_ns = UINT64_MAX};
+		if (vec_push(&p->newest, none))
+			return false;
+	}
+	struct kept *newest = &p->newest.data[k->thread];
+	if (compare_kept(newest, k) > 0)
+		return false;
+	*newest = *k;
+	return true;
+}
+
+static int nest_eagerly(struct pass *p, const struct kept *k)
+{
+	if (p->held) {
+		int rc = extsort_add(p->held, k);
+		bool enough = extsort_count(p->held) >= HELD_SPANS;
+		return rc ? rc : enough ? nest_held(p) : 0;
+	}
+	return k->start < p->from || spantree_is_full(&p->tree) ? -ERANGE : nest_next(p, k);
 }
 
 static int duration_span(struct pass *p, const struct trace_span *s)
@@ -265,8 +316,7 @@ static int duration_span(struct pass *p, const struct trace_span *s)
 	int rc = extsort_add(p->spans, &k);
 	if (rc || !p->eager)
 		return rc;
-	bool late = p->nested && compare_kept(&p->newest, &k) > 0;
-	return late || spantree_is_full(&p->tree) || nest_next(p, &k) ? give_up_eager(p) : 0;
+	return in_order(p, &k) && !nest_eagerly(p, &k) ? 0 : give_up_eager(p);
 }
 
 /* All samples so far to the sink, to have room for other paths. */
@@ -312,8 +362,10 @@ static int duration_open(const struct analyser_options *options, struct tables *
 	p->spans = extsort_new_words(sizeof(struct kept), bytes / 3 * 2, compare_kept, 1);
 	p->durations = durations_new(bytes / 3);
 	p->nest = nest_new(&nesting, p);
+	p->held = extsort_new_words(sizeof(struct kept), 2 * HELD_SPANS * sizeof(struct kept),
+				    compare_kept, 1);
 	p->eager = true;
-	if (spantree_init(&p->tree) || !p->spans || !p->durations || !p->nest ||
+	if (spantree_init(&p->tree) || !p->held || !p->spans || !p->durations || !p->nest ||
 	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
 		duration_close(p);
 		return err_set(err, ENOMEM, "no memory for the duration analysis");
@@ -426,7 +478,12 @@ out:
 
 static int duration_end(struct pass *p, struct err *err)
 {
+	if (p->eager && nest_held(p))
+		give_up_eager(p);
+	if (!p->nest || !p->tree.slots)
+		return err_set(err, ENOMEM, "no memory for the duration analysis");
 	int nested = p->eager ? 0 : nest_all(p);
+	p->now = p->latest;
 	int rc = nested && nested != -ECANCELED ? nested : nest_finish(p->nest);
 	rc = rc ? rc : spantree_flush(&p->tree, emit_sample, p);
 	rc = rc ? rc : deliver(p);

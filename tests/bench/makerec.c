@@ -1,10 +1,12 @@
 /*
- * makerec: made recordings of any size: makerec chrome|pprof MEGABYTES >FILE
+ * makerec: made recordings of any size: makerec chrome|pprof MEGABYTES [MORE] >FILE
  *
- * chrome: spans of four threads, 500 names. pprof: samples whose stacks, 8 to 40 deep, come from
- * one tree of calls; @UNIQUE different ones, each told for many values of a label, or (0) all
- * different.
+ * chrome: spans of four threads, 500 names; in order of time, or (MORE: buffers) 64 of a thread at
+ * a time as tracers flush their buffers, or (shuffled) 65,536 at a time in any order. pprof:
+ * samples whose stacks, 8 to 40 deep, come from one tree of calls; @UNIQUE different ones, each
+ * told for many values of a label, or (0) all different.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +24,32 @@ static uint32_t randomly(uint32_t below)
 	return (uint32_t)(state >> 33) % below;
 }
 
-static void make_chrome(uint64_t bytes)
+#define BLOCK 65536 /* spans that are put into another order together */
+
+static uint64_t put_span(unsigned n)
 {
+	return (uint64_t)printf(
+		"{\"ph\":\"X\",\"cat\":\"work\",\"name\":\"function_%u\",\"pid\":1234,\"tid\":%u,"
+		"\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"n\":%u}},\n",
+		n * 7 % 500, 1234 + n % 4, n * 0.5, n % 16 ? 0.4 + n % 7 : 30.0, n);
+}
+
+static void make_chrome(uint64_t bytes, const char *order)
+{
+	static unsigned block[BLOCK];
+	bool buffers = !strcmp(order, "buffers"), shuffled = !strcmp(order, "shuffled");
 	uint64_t done = (uint64_t)printf("[\n");
-	for (unsigned n = 0; done < bytes; n++)
-		done += (uint64_t)printf(
-			"{\"ph\":\"X\",\"cat\":\"work\",\"name\":\"function_%u\",\"pid\":1234,\"tid\":%u,"
-			"\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"n\":%u}},\n",
-			n * 7 % 500, 1234 + n % 4, n * 0.5, n % 16 ? 0.4 + n % 7 : 30.0, n);
+	for (unsigned first = 0; done < bytes; first += BLOCK) {
+		for (unsigned i = 0; i < BLOCK; i++)
+			block[i] = first + (buffers ? i / 256 * 256 + i % 64 * 4 + i / 64 % 4 : i);
+		for (unsigned i = BLOCK; shuffled && i > 1; i--) {
+			unsigned other = randomly(i), swap = block[i - 1];
+			block[i - 1] = block[other];
+			block[other] = swap;
+		}
+		for (unsigned i = 0; i < BLOCK && done < bytes; i++)
+			done += put_span(block[i]);
+	}
 	printf("{}]\n");
 }
 
@@ -140,7 +160,7 @@ int main(int argc, char **argv)
 	if (!bytes)
 		return 2;
 	if (!strcmp(argv[1], "chrome"))
-		make_chrome(bytes);
+		make_chrome(bytes, argc > 3 ? argv[3] : "");
 	else
 		make_pprof(bytes, argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
 	return 0;

@@ -66,6 +66,21 @@ bounded() { # a trace of 150 MB within 700 MB of address space, through a pipe
 	[ "$(column "$dir/big.csv" fib count)" = $((n * 180)) ]
 }
 
+bounded_spans() { # a Chrome trace of 150 MB whose spans come again and again, within 600 MB of address space
+	local i
+	awk 'BEGIN { for (i = 0; i < 30000; i++)
+		printf "{\"ph\":\"X\",\"name\":\"span_%d\",\"pid\":7,\"tid\":%d,\"ts\":%d.5,\"dur\":%d.25},\n",
+			i % 100, i % 3, i * 10, i % 5 }' >"$dir/spans.json"
+	(ulimit -v 600000
+	{
+		echo '['
+		for ((i = 0; i < 75; i++)); do cat "$dir/spans.json"; done
+		echo '{}]'
+	} | timeout 120 "$ALTPTTOP" --batch --pattern duration -o "$dir/spans.csv" - >"$dir/spans.report" 2>"$dir/spans.messages") ||
+		{ cat "$dir/spans.messages"; return 1; }
+	[ "$(column "$dir/spans.csv" span_42 count)" = $((75 * 300)) ] && [ "$(column "$dir/spans.csv" span_42 total)" = $((75 * 300 * 2250)) ]
+}
+
 rows() { # FILE: functions with their sample counts, sorted
 	awk 'match($0, / \[[.k]\] /) && $6 ~ /^[0-9]+$/ { print $5, $6, substr($0, RSTART + RLENGTH) }' "$1" | LC_ALL=C sort
 }
@@ -125,6 +140,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 else
 	skip "traces of a single-stepped program" "the program knows x86-64 instructions only"
 fi
+check "a long Chrome trace is read in bounded memory, from a pipe" bounded_spans
 check "a live run is saved" first_file
 check "a pprof file says what the live report said" same_as_live
 check "pprof to pprof keeps every number" round_trip pb.gz

@@ -41,8 +41,10 @@ struct module {
 	uint64_t map_start, map_end; /* one executable mapping of it in pid, for map_files */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
-	uint64_t base; /* KERNEL/KMODULE/BPF/JIT/VDSO: run-time start, else 0 */
-	uint64_t size; /* likewise */
+	uint64_t base;             /* KERNEL/KMODULE/BPF/JIT/VDSO: run-time start, else 0 */
+	uint64_t size;             /* likewise */
+	_Atomic uint32_t namesake; /* set by tables_module: the next module of this name, round
+				      about; 0: it is the only one */
 };
 
 /*
@@ -53,6 +55,12 @@ module_id tables_module(struct tables *t, const struct module *m);
 const struct module *tables_module_get(const struct tables *t,
 				       module_id id); /* never NULL: a static unknown for 0 */
 uint32_t tables_module_count(const struct tables *t); /* ids are 1 … count */
+/*
+ * What screens and reports call it: its name, where that is the only one. Programs of one name are
+ * told apart by the directory in which their paths differ ("a/prog", "a/…/prog"), different files
+ * of one path by a process that maps them ("prog (4242)"). @buf is used if need be. "": no name.
+ */
+const char *tables_module_label(const struct tables *t, module_id id, char *buf, size_t size);
 
 struct frame {
 	module_id module;

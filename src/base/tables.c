@@ -43,6 +43,7 @@ struct indexed {
 struct tables {
 	pthread_mutex_t lock;
 	struct indexed modules, frames, funcs, tails;
+	struct map64 by_name; /* of modules: name → the latest of that name; under the lock */
 	struct chunk tasks;
 	struct arena locs;
 	struct strtab strings;
@@ -106,6 +107,7 @@ struct tables *tables_new(void)
 	if (!t)
 		return NULL;
 	pthread_mutex_init(&t->lock, NULL);
+	map64_init(&t->by_name);
 	indexed_init(&t->modules, sizeof(struct module), MODULES_MAX);
 	indexed_init(&t->frames, sizeof(struct frame_entry), FRAMES_MAX);
 	indexed_init(&t->funcs, sizeof(struct func), FUNCS_MAX);
@@ -125,6 +127,7 @@ void tables_free(struct tables *t)
 {
 	if (!t)
 		return;
+	map64_fini(&t->by_name);
 	indexed_fini(&t->modules);
 	indexed_fini(&t->frames);
 	indexed_fini(&t->funcs);
@@ -213,6 +216,24 @@ static module_id find_module(const struct tables *t, uint64_t hash, const struct
 	return loose;
 }
 
+/* Without memory for it names stay as they are. */
+static void note_name(struct tables *t, module_id id, struct module *m)
+{
+	uint32_t other;
+
+	if (!id || !m->name)
+		return;
+	if (map64_get(&t->by_name, m->name, &other)) {
+		struct module *o = chunk_at(&t->modules.entries, other - 1);
+
+		uint32_t next = atomic_load_explicit(&o->namesake, memory_order_relaxed);
+
+		atomic_store_explicit(&m->namesake, next ? next : other, memory_order_relaxed);
+		atomic_store_explicit(&o->namesake, id, memory_order_release);
+	}
+	(void)map64_put(&t->by_name, m->name, id);
+}
+
 module_id tables_module(struct tables *t, const struct module *m)
 {
 	struct module clean = *m;
@@ -227,7 +248,9 @@ module_id tables_module(struct tables *t, const struct module *m)
 	struct module *e = id ? NULL : chunk_next(&t->modules.entries);
 	if (e) {
 		*e = clean;
+		e->namesake = 0;
 		id = indexed_publish(&t->modules, hash);
+		note_name(t, id, e);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return refuse(t, id);

@@ -15,9 +15,10 @@ static const char *or_unknown(const char *text)
 
 const char *module_text(struct build *b, module_id module)
 {
-	const struct module *m = tables_module_get(b->t, module);
-	const char *name = tables_text(b->t, m->name ? m->name : m->path);
-	return or_unknown(name);
+	char buf[256];
+	const char *name = tables_module_label(b->t, module, buf, sizeof buf);
+
+	return or_unknown(name == buf ? build_text(b, "%s", buf) : name);
 }
 
 static void text_of_function(struct build *b, func_id func, struct fid_text *x)

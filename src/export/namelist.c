@@ -12,9 +12,29 @@
 
 const char *namelist_module(const struct namelist *n, module_id module)
 {
-	const char *name = tables_text(n->tables, tables_module_get(n->tables, module)->name);
+	const char *name = module <= n->nlabels ? n->labels[module] : "";
 
 	return *name ? name : "[unknown]";
+}
+
+/* As they are now: a module that comes later may change them. */
+static int label_modules(struct namelist *n)
+{
+	uint32_t count = tables_module_count(n->tables);
+
+	n->labels = calloc((size_t)count + 1, sizeof *n->labels);
+	if (!n->labels)
+		return -ENOMEM;
+	n->nlabels = count;
+	for (module_id id = 0; id <= count; id++) {
+		char buf[256];
+		const char *name = tables_module_label(n->tables, id, buf, sizeof buf);
+
+		n->labels[id] = name == buf ? arena_strdup(&n->texts, buf) : name;
+		if (!n->labels[id])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int add_func(struct namelist *n, uint64_t key, const struct namelist_func *f,
@@ -137,8 +157,9 @@ int namelist_init(struct namelist *n, const struct snapshot *s)
 	arena_init(&n->texts);
 	n->node_frame = calloc(s->nnodes + 1, sizeof *n->node_frame);
 	n->through_frame = calloc(s->nthrough + 1, sizeof *n->through_frame);
-	int rc = n->node_frame && n->through_frame ? add_frame(n, FRAME_UNKNOWN, &unknown)
-						   : -ENOMEM;
+	int rc = n->node_frame && n->through_frame ? label_modules(n) : -ENOMEM;
+	if (!rc)
+		rc = add_frame(n, FRAME_UNKNOWN, &unknown);
 	for (uint32_t i = 0; i < s->nnodes && !rc; i++)
 		rc = add_frame(n, s->nodes[i].frame, &n->node_frame[i]);
 	for (uint32_t i = 0; i < s->nthrough && !rc; i++)
@@ -157,6 +178,8 @@ void namelist_fini(struct namelist *n)
 	free(n->node_frame);
 	free(n->through_frame);
 	n->node_frame = n->through_frame = NULL;
+	free(n->labels);
+	n->labels = NULL;
 	map64_fini(&n->by_func);
 	map64_fini(&n->by_frame);
 	arena_fini(&n->texts);

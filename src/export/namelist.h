@@ -45,7 +45,9 @@ struct namelist {
 	} lines;
 	struct {
 		VEC(struct namelist_frame)
-	} frames;                /* [0] is FRAME_UNKNOWN, which also stands for "no stack" */
+	} frames;            /* [0] is FRAME_UNKNOWN, which also stands for "no stack" */
+	const char **labels; /* of modules 0 … nlabels, as tables_module_label calls them */
+	uint32_t nlabels;
 	uint32_t *node_frame;    /* nnodes indexes in frames */
 	uint32_t *through_frame; /* nthrough of them, those of modules 0 */
 	struct map64 by_func, by_frame;
@@ -62,7 +64,7 @@ static inline uint32_t namelist_frame_of(const struct namelist *n, uint32_t node
 	return node == SNAPSHOT_ROOT ? 0 : n->node_frame[node];
 }
 
-const char *namelist_module(const struct namelist *n,
-			    module_id module); /* short name, never NULL */
+/* Short name (tables_module_label), never NULL. */
+const char *namelist_module(const struct namelist *n, module_id module);
 
 #endif

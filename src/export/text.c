@@ -32,7 +32,9 @@ static void put_function(struct text_report *t, const struct ranked *r)
 		      r->tied && !r->unranked && r->row->self.samples ? "≈" : " ");
 	size_t at = t->b.len;
 	escape_plain(&t->b, namelist_module(&t->names, f->module));
-	size_t width = t->b.len - at;
+	size_t width = 0;
+	for (; at < t->b.len; at++) /* characters, not bytes */
+		width += (t->b.buf[at] & 0xc0) != 0x80;
 	strbuf_printf(&t->b, "%*s %s ", width < 20 ? (int)(20 - width) : 0, "",
 		      f->kernel ? "[k]" : "[.]");
 	escape_name(&t->b, f->name);

@@ -44,6 +44,16 @@ check "with a row for each process" eval 'row processes $mine && row processes $
 check "named" eval 'row processes $theirs | grep -q theirs'
 check "and not the profiler" eval '! row processes $profiler'
 
+namesakes() {
+	mkdir -p "$dir/one" "$dir/two" && cp "$PROGRAMS/shares" "$dir/one/same" && cp "$PROGRAMS/split" "$dir/two/same"
+	"$dir/one/same" 4 >/dev/null &
+	"$dir/two/same" 4000 >/dev/null &
+	report -a || return
+	grep " same\| one/same\| two/same" "$dir/out"
+	grep -q " one/same .*alpha" "$dir/out" && grep -q " two/same .*heavy" "$dir/out" && ! grep -Eq "[.%0-9≈?] +same +\[\.\]" "$dir/out"
+}
+check "two programs of one name are told apart" namesakes
+
 taskset -pc 0 $mine >/dev/null
 last=$(($(getconf _NPROCESSORS_ONLN) - 1))
 if [ $last -gt 0 ] && taskset -pc $last $theirs >/dev/null; then

@@ -100,6 +100,53 @@ static void test_modules(void **state)
 	assert_int_equal(tables_module_get(t, tables_module(t, &m))->build_id_size, 32);
 }
 
+static module_id file(struct tables *t, const char *path, uint64_t inode, pid_t pid)
+{
+	const char *name = strrchr(path, '/');
+	const struct module m = {.kind = MODULE_FILE,
+				 .path = tables_str(t, path),
+				 .name = tables_str(t, name ? name + 1 : path),
+				 .inode = inode,
+				 .pid = pid};
+
+	return tables_module(t, &m);
+}
+
+static void test_labels(void **state)
+{
+	struct tables *t = tables_new();
+	module_id alone = file(t, "/usr/bin/alone", 1, 10), one = file(t, "/srv/one/prog", 2, 11);
+	char buf[64];
+
+	(void)state;
+	assert_string_equal(tables_module_label(t, alone, buf, sizeof buf), "alone");
+	assert_string_equal(tables_module_label(t, one, buf, sizeof buf), "prog");
+	module_id two = file(t, "/srv/two/prog", 3, 12);
+	assert_string_equal(tables_module_label(t, one, buf, sizeof buf), "one/prog");
+	assert_string_equal(tables_module_label(t, two, buf, sizeof buf), "two/prog");
+	/* Further away they differ further up. */
+	module_id far = file(t, "/opt/two/prog", 4, 13);
+	assert_string_equal(tables_module_label(t, one, buf, sizeof buf), "one/prog");
+	assert_string_equal(tables_module_label(t, two, buf, sizeof buf), "srv/\u2026/prog");
+	assert_string_equal(tables_module_label(t, far, buf, sizeof buf), "opt/\u2026/prog");
+	/* One path, two files: a container's, or one that was replaced. */
+	module_id old = file(t, "/usr/lib/libx.so", 5, 14),
+		  new = file(t, "/usr/lib/libx.so", 6, 15);
+	assert_string_equal(tables_module_label(t, old, buf, sizeof buf), "libx.so (14)");
+	assert_string_equal(tables_module_label(t, new, buf, sizeof buf), "libx.so (15)");
+	assert_string_equal(tables_module_label(t, alone, buf, sizeof buf), "alone");
+	assert_string_equal(tables_module_label(t, 0, buf, sizeof buf), "");
+	for (int i = 0; i < 200; i++) {
+		char path[32];
+
+		snprintf(path, sizeof path, "/d%d/many", i);
+		file(t, path, 100 + (uint64_t)i, 20);
+	}
+	assert_string_equal(tables_module_label(t, alone, buf, 3), "alone");
+	assert_int_equal(strlen(tables_module_label(t, one, buf, 5)), 4);
+	tables_free(t);
+}
+
 static void test_frames(void **state)
 {
 	struct tables *t = *state;
@@ -300,7 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_specials),   T(test_unknown_ids), T(test_modules),   T(test_frames),
 		T(test_funcs),      T(test_resolve),     T(test_tasks),     T(test_threads),
-		T(test_warm_speed), T(test_names),       T(test_processes),
+		T(test_warm_speed), T(test_names),       T(test_processes), T(test_labels),
 	};
 	return cmocka_run_group_tests_name("tables", tests, NULL, NULL);
 }

@@ -21,6 +21,26 @@ static uint32_t insn(const uint8_t *at)
 	return v;
 }
 
+/* mov to rsp from a register or from memory. */
+static bool x86_loads_sp(const uint8_t *at)
+{
+	bool to_rm = at[1] == 0x89 && (at[0] == 0x48 || at[0] == 0x4c) && (at[2] & 0xc7) == 0xc4;
+	bool to_reg = at[1] == 0x8b && (at[0] == 0x48 || at[0] == 0x49) && (at[2] & 0x38) == 0x20;
+	return to_rm || to_reg;
+}
+
+bool code_left_stack(enum arch arch, const uint8_t *at, size_t size)
+{
+	bool left = false;
+	if (arch == ARCH_X86_64)
+		for (size_t k = 0; k + 3 <= size; k++)
+			left ^= x86_loads_sp(at + k);
+	if (arch == ARCH_AARCH64)
+		for (size_t k = 0; k + 4 <= size; k += 4) /* mov sp, xN */
+			left ^= (insn(at + k) & 0xfffffc1f) == 0x9100001f;
+	return left;
+}
+
 bool code_is_sigreturn(enum arch arch, const uint8_t *at, size_t size)
 {
 	if (arch == ARCH_X86_64)

@@ -21,6 +21,10 @@ bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size);
 /* Does a function that begins so set up a frame pointer? */
 bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size);
 
+/* Do these bytes, a function's up to some instruction, leave sp on another stack? True when they
+ * load it an odd number of times: the second load leads back. */
+bool code_left_stack(enum arch arch, const uint8_t *at, size_t size);
+
 /*
  * A row for the sampled instruction itself in code without CFI, when the instruction shows that no
  * frame was made yet or any more (push of the frame pointer, return, a PLT's jump). @before: bytes

@@ -85,6 +85,19 @@ static void look_cfi(struct look *l)
 		l->draft->row.cfa = ROW_SIGRETURN;
 }
 
+/* Is the sampled instruction of a function that changes stacks before it did, or back again? */
+static bool still_at_home(const struct look *l)
+{
+	const struct image *i = l->object->image;
+	struct cfi_fde fde;
+	size_t size;
+	if (!l->exact || cfi_find(l->object->cfi, l->vaddr, &fde))
+		return false;
+	const uint8_t *at = image_at(i, fde.start, 1, &size);
+	return at && size >= l->vaddr - fde.start &&
+	       !code_left_stack(i->arch, at, (size_t)(l->vaddr - fde.start));
+}
+
 static void look_body(void *ctx)
 {
 	static const uint8_t rows[] = {
@@ -93,7 +106,7 @@ static void look_body(void *ctx)
 	};
 	struct look *l = ctx;
 	enum golang_role role = golang_role(&l->object->go, l->object->image, l->vaddr);
-	if (role == GOLANG_PLAIN)
+	if (role == GOLANG_PLAIN || (role == GOLANG_SWITCH && still_at_home(l)))
 		look_cfi(l);
 	else
 		l->draft->row.cfa = rows[role];

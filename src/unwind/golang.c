@@ -128,10 +128,17 @@ enum golang_role golang_role(struct golang *g, const struct image *image, uint64
 		const char *name;
 		enum golang_role role;
 	} known[] = {
-		{"runtime.goexit", GOLANG_ROOT},        {"runtime.rt0_go", GOLANG_ROOT},
-		{"runtime.mstart", GOLANG_ROOT},        {"runtime.mcall", GOLANG_ROOT},
-		{"runtime.systemstack", GOLANG_SWITCH}, {"runtime.morestack", GOLANG_SWITCH},
-		{"runtime.asmcgocall", GOLANG_SWITCH},  {"runtime.cgocallback", GOLANG_SWITCH},
+		{"runtime.goexit", GOLANG_ROOT},
+		{"runtime.rt0_go", GOLANG_ROOT},
+		{"runtime.mstart", GOLANG_ROOT},
+		{"runtime.mcall", GOLANG_ROOT},
+		{"runtime.systemstack", GOLANG_SWITCH},
+		{"runtime.morestack", GOLANG_SWITCH},
+		{"runtime.asmcgocall", GOLANG_SWITCH},
+		{"runtime.cgocallback", GOLANG_SWITCH},
+		{"runtime.nanotime1", GOLANG_SWITCH},
+		{"runtime.walltime", GOLANG_SWITCH},
+		{"time.now", GOLANG_SWITCH},
 	};
 	char name[32];
 	if ((g->looked && !g->found) || !golang_name(g, image, vaddr, name, sizeof name))

@@ -24,7 +24,7 @@ struct golang {
 enum golang_role {
 	GOLANG_PLAIN,
 	GOLANG_ROOT,   /* a goroutine's or a thread's first function */
-	GOLANG_SWITCH, /* its caller is on another stack: only the frame pointer leads there */
+	GOLANG_SWITCH, /* once it changed stacks only the frame pointer leads to its caller */
 };
 
 /* What the function at @vaddr is to a stack. PLAIN when the image is no Go program. */

@@ -202,6 +202,22 @@ static enum cut_reason step_abroad(struct walk *w, bool *ret_end)
 	return why ? guess_step(w) : why;
 }
 
+/* Instructions told that there is no frame; where that leads out of all code, there is one. */
+static enum cut_reason apply_told(struct walk *w, const struct row *row)
+{
+	uint64_t pc = w->pc, sp = w->sp, fp = w->fp;
+	unsigned how = w->how;
+	enum cut_reason why = apply_row(w, row);
+	if (why == CUT_DUMP_END || (!why && find_code(w->space, w->pc - 1)))
+		return why;
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->how = how;
+	w->u->visits[w->n].rules = 0;
+	return guess_step(w);
+}
+
 static enum cut_reason step(struct walk *w, const struct row *row, bool *ret_end)
 {
 	switch (row->cfa) {
@@ -210,7 +226,7 @@ static enum cut_reason step(struct walk *w, const struct row *row, bool *ret_end
 	case ROW_SIGRETURN: return sigreturn_step(w);
 	case ROW_FOREIGN: return step_abroad(w, ret_end);
 	case ROW_END: *ret_end = true; return CUT_NONE;
-	default: return apply_row(w, row);
+	default: return row->flags & ROW_GUESSED ? apply_told(w, row) : apply_row(w, row);
 	}
 }
 

@@ -77,6 +77,30 @@ static void rows_by_instruction(void **state)
 	assert_false(code_guess_row(ARCH_AARCH64, B("\xfd\x03\0\x91"), 0, &row));
 }
 
+/* Go's systemstack, from its start: another stack, a call there, back again. */
+static void stacks_left(void **state)
+{
+	static const char x86[] = "\x48\x8b\x5a\x38" /* mov 0x38(%rdx),%rbx */
+				  "\x48\x89\xe1"     /* mov %rsp,%rcx */
+				  "\x48\x89\xdc"     /* mov %rbx,%rsp */
+				  "\xff\xd7"
+				  "\x48\x8b\x60\x38" /* mov 0x38(%rax),%rsp */
+				  "\xc3";
+	static const char arm[] = "\x03\x1c\x40\xf9" /* ldr x3, [x0, #56] */
+				  "\xe0\x03\0\x91"   /* mov x0, sp */
+				  "\x7f\0\0\x91"     /* mov sp, x3 */
+				  "\x60\0\x3f\xd6"
+				  "\x1f\0\0\x91" /* mov sp, x0 */
+				  "\xc0\x03\x5f\xd6";
+	(void)state;
+	for (size_t n = 0; n < sizeof x86; n++)
+		assert_int_equal(code_left_stack(ARCH_X86_64, (const uint8_t *)x86, n),
+				 n >= 10 && n < 15);
+	for (size_t n = 0; n < sizeof arm; n++)
+		assert_int_equal(code_left_stack(ARCH_AARCH64, (const uint8_t *)arm, n),
+				 n >= 12 && n < 20);
+}
+
 struct lookup {
 	struct image *image;
 	struct golang go;
@@ -146,7 +170,7 @@ static void go_names(void **state)
 		fclose(f);
 	assert_true(compared > 500);
 	assert_true(roots >= 4);
-	assert_true(switches >= 3);
+	assert_true(switches >= 4); /* asmcgocall and nanotime1 too */
 	image_close(l.image);
 	tables_free(t);
 	snprintf(cmd, sizeof cmd, "rm -r %s", dir);
@@ -174,7 +198,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signal_returns), cmocka_unit_test(thread_exits),
 		cmocka_unit_test(frames_made),    cmocka_unit_test(rows_by_instruction),
-		cmocka_unit_test(go_names),       cmocka_unit_test(no_go_program),
+		cmocka_unit_test(stacks_left),    cmocka_unit_test(go_names),
+		cmocka_unit_test(no_go_program),
 	};
 	return cmocka_run_group_tests_name("code", tests, NULL, NULL);
 }

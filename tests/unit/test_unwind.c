@@ -264,6 +264,11 @@ static void guess_by_instruction(void **state)
 	unwind(&b);
 	expect_frame(&b, 1, FRAMED + 0x10, FRAME_RETURN | FRAME_GUESS);
 	expect_end(&b, 3, CUT_NONE);
+	b.regs.r[P_IP] = AT(NOTHING + 6); /* what looks like a return, and no code is on top */
+	b.stack[0] = 0x1234;
+	unwind(&b);
+	expect_frame(&b, 1, ROOT + 1, FRAME_RETURN | FRAME_GUESS);
+	expect_end(&b, 2, CUT_NONE);
 	bed_close(&b);
 }
 

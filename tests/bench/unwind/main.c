@@ -32,6 +32,15 @@ struct chain {
 	uint64_t pcs[FRAMES_MAX];
 };
 
+/* Whom what does not unwind agrees with, where two chains part. */
+enum witness {
+	WITNESS_OWN,
+	WITNESS_OTHER,
+	WITNESS_BOTH, /* ours ends at a root, and who called that is not in doubt either */
+	WITNESS_NEITHER,
+	WITNESSES
+};
+
 struct bench {
 	struct tables *tables;
 	struct unwinder *u;
@@ -43,7 +52,7 @@ struct bench {
 	const char *label;       /* one line of a table, NULL: sentences */
 	double complete, frames; /* compare's and measure's figures */
 	double identical[3], known[3], warm_us[3], warm_ns[3], cold_us[3];
-	size_t witness[3][3]; /* by way, of chains that differ: enum witness */
+	size_t witness[3][WITNESSES]; /* by way, of chains that differ: enum witness */
 };
 
 static void start_walk(struct bench *b, const struct stack_sample *s, struct walk *w)
@@ -163,49 +172,88 @@ static enum difference classify(struct bench *b, const struct stack_sample *s,
 }
 
 /*
- * Third witnesses where two chains part. One has a frame between two that they share: is there a
- * call before its address, and does that lead to the frame inside? Else, whose next frame is on the
- * chain of frame pointers in the stack itself, which Go keeps everywhere and node in all code that
- * it generates (a function that has not made its frame yet, or makes none, is not on it)?
+ * Third witnesses where two chains part, none of which unwinds. One has a frame between two that
+ * they share: is there a call before its address, and does that lead to the frame inside? An
+ * interrupted function: does its address stand in the registers that the kernel saved for the
+ * signal's return? Else, whose next frame is on the chain of frame pointers, which Go keeps
+ * everywhere and node in all code that it generates (a function that has not made its frame yet, or
+ * makes none, is not on it)? And where one ends and the other goes on: is what it goes on with
+ * behind a call that leads to the frame inside?
  */
-enum witness { WITNESS_OWN, WITNESS_OTHER, WITNESS_NEITHER, WITNESSES };
-
 static bool on_fp_chain(const struct stack_sample *s, uint64_t pc)
 {
-	const struct regs_arch *arch = regs_arch_get(s->regs.arch);
-	uint64_t fp, sp, record[2];
-
-	if (!arch || !regs_get(arch, &s->regs, arch->fp, &fp) ||
-	    !regs_get(arch, &s->regs, arch->sp, &sp))
-		return false;
-	for (unsigned n = 0; n < FRAMES_MAX; n++) {
-		if (fp < sp || fp % 8 || fp - sp > s->size || s->size - (fp - sp) < sizeof record)
-			return false;
-		memcpy(record, s->bytes + (fp - sp), sizeof record);
-		if (record[1] == pc)
+	for (uint32_t n = 0; n < s->fp_n; n++)
+		if (s->fp_chain[n] == pc)
 			return true;
-		if (record[0] <= fp)
-			return false;
-		fp = record[0];
+	return false;
+}
+
+#ifdef __x86_64__
+/* struct sigcontext: … rsp, rip, eflags, cs and other segments. */
+static bool is_saved_pc(const struct stack_sample *s, uint64_t pc)
+{
+	for (size_t at = 8; at + 24 <= s->size; at += 8) {
+		uint64_t w[4];
+
+		memcpy(w, s->bytes + at - 8, sizeof w);
+		if (w[1] == pc && w[0] % 8 == 0 && w[0] && (w[3] & 0xffff) == 0x33 &&
+		    !(w[2] >> 22) && w[2] & 2)
+			return true;
+	}
+	return false;
+}
+#else
+static bool is_saved_pc(const struct stack_sample *s, uint64_t pc)
+{
+	(void)s, (void)pc;
+	return false;
+}
+#endif
+
+#define CALLEE_REACH 8192 /* bytes of a function that a call leads to the start of */
+
+/* The process is stopped: its code is as it was. */
+static bool read_code(const struct bench *b, uint64_t at, uint8_t *ret, size_t size)
+{
+	struct iovec to = {ret, size}, from = {(void *)(uintptr_t)at, size};
+
+	return process_vm_readv(b->stacks.pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+}
+
+static bool starts_before(uint64_t target, uint64_t inner)
+{
+	return target <= inner && inner - target < CALLEE_REACH;
+}
+
+/* Does the function at @target go on elsewhere by a jump, to where @inner is? */
+static bool jumps_to(const struct bench *b, uint64_t target, uint64_t inner)
+{
+	uint8_t code[96];
+	int32_t rel;
+
+	if (!read_code(b, target, code, sizeof code))
+		return false;
+	for (size_t at = 0; at + 5 <= sizeof code; at++) {
+		memcpy(&rel, code + at + 1, 4);
+		if (code[at] == 0xe9 &&
+		    starts_before(target + at + 5 + (uint64_t)(int64_t)rel, inner))
+			return true;
 	}
 	return false;
 }
 
-#define CALLEE_REACH 8192 /* bytes of a function that a call leads to the start of */
-
-/* The bytes before @pc, from the process, which is stopped. */
+/* The bytes before @pc. */
 static bool call_leads_to(const struct bench *b, uint64_t pc, uint64_t inner)
 {
 	uint8_t code[7];
-	struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 7), sizeof code};
 	int32_t rel;
 
-	if (process_vm_readv(b->stacks.pid, &to, 1, &from, 1, 0) != sizeof code)
+	if (!read_code(b, pc - 7, code, sizeof code))
 		return false;
 	memcpy(&rel, code + 3, 4);
 	if (code[2] == 0xe8) { /* direct */
 		uint64_t target = pc + (uint64_t)(int64_t)rel;
-		return target <= inner && inner - target < CALLEE_REACH;
+		return starts_before(target, inner) || jumps_to(b, target, inner);
 	}
 	/* Through a register or memory: FF /2 of two to seven bytes. */
 	for (unsigned at = 0; at < 6; at++)
@@ -214,22 +262,59 @@ static bool call_leads_to(const struct bench *b, uint64_t pc, uint64_t inner)
 	return false;
 }
 
-/* Has @a a frame at @at that @b lacks, a called one? */
+#define CALLED_MOST 4
+
+/* Has @a frames at @at that @b lacks, called ones? */
 static bool has_called(const struct bench *bench, const struct chain *a, const struct chain *b,
 		       uint32_t at)
 {
-	return at && at + 1 < a->n && at < b->n && a->pcs[at + 1] == b->pcs[at] &&
-	       call_leads_to(bench, a->pcs[at], a->pcs[at - 1]);
+	if (!at || at >= b->n)
+		return false;
+	for (uint32_t k = 0; k < CALLED_MOST && at + k + 1 < a->n; k++) {
+		if (!call_leads_to(bench, a->pcs[at + k], a->pcs[at + k - 1]))
+			return false;
+		if (a->pcs[at + k + 1] == b->pcs[at])
+			return true;
+	}
+	return false;
+}
+
+/* One chain has ended before @at, the other, @on, goes on there. */
+static enum witness ask_about_end(const struct bench *b, const struct chain *on, bool own_goes_on,
+				  bool own_is_whole, uint32_t at)
+{
+	bool called = at && call_leads_to(b, on->pcs[at], on->pcs[at - 1]);
+
+	if (own_goes_on)
+		return called ? WITNESS_OWN : WITNESS_NEITHER;
+	return !called ? WITNESS_OWN : own_is_whole ? WITNESS_BOTH : WITNESS_OTHER;
+}
+
+/* Is the next frame an interrupted function, or the signal's return that leads to one? */
+static bool leads_to_saved(const struct stack_sample *s, const struct chain *c, uint32_t at)
+{
+	return at < c->n &&
+	       (is_saved_pc(s, c->pcs[at]) || (at + 1 < c->n && is_saved_pc(s, c->pcs[at + 1])));
 }
 
 static enum witness ask_witness(const struct bench *b, const struct stack_sample *s,
 				const struct chain *own, const struct chain *other, uint32_t at)
 {
+	bool own_on = at < own->n, other_on = at < other->n;
+	bool ours = leads_to_saved(s, own, at), theirs = leads_to_saved(s, other, at);
+
+	if (ours != theirs)
+		return ours ? WITNESS_OWN : WITNESS_OTHER;
 	if (has_called(b, own, other, at) || has_called(b, other, own, at))
 		return has_called(b, own, other, at) ? WITNESS_OWN : WITNESS_OTHER;
-	bool ours = at < own->n && on_fp_chain(s, own->pcs[at]);
-	bool theirs = at < other->n && on_fp_chain(s, other->pcs[at]);
-
+	ours = own_on && on_fp_chain(s, own->pcs[at]);
+	theirs = other_on && on_fp_chain(s, other->pcs[at]);
+	if (ours != theirs)
+		return ours ? WITNESS_OWN : !own_on && own->end ? WITNESS_BOTH : WITNESS_OTHER;
+	if (own_on != other_on)
+		return ask_about_end(b, own_on ? own : other, own_on, own->end, at);
+	ours = at && call_leads_to(b, own->pcs[at], own->pcs[at - 1]);
+	theirs = at && call_leads_to(b, other->pcs[at], other->pcs[at - 1]);
 	return ours == theirs ? WITNESS_NEITHER : ours ? WITNESS_OWN : WITNESS_OTHER;
 }
 
@@ -255,6 +340,7 @@ static void compare(struct bench *b, unsigned way)
 	static struct chain own, other;
 	size_t count[DIFFS] = {0}, complete = 0, shown = 0, frames = 0;
 	for (size_t k = 0; k < b->stacks.n; k++) {
+		enum witness seen = WITNESS_NEITHER;
 		uint32_t at;
 		run_own(b, &b->stacks.samples[k], &own);
 		ways[way].run(b, &b->stacks.samples[k], &other);
@@ -263,8 +349,11 @@ static void compare(struct bench *b, unsigned way)
 		enum difference d = classify(b, &b->stacks.samples[k], &own, &other, way, &at);
 		count[d]++;
 		if (d)
-			b->witness[way][ask_witness(b, &b->stacks.samples[k], &own, &other, at)]++;
-		if ((d == DIFF_OTHER || (!own.end && way == 1 && b->show > 9)) && shown++ < b->show)
+			seen = ask_witness(b, &b->stacks.samples[k], &own, &other, at);
+		b->witness[way][seen] += d != DIFF_NONE;
+		if ((d == DIFF_OTHER || (d && seen == WITNESS_OTHER && b->show > 9) ||
+		     (!own.end && way == 1 && b->show > 9)) &&
+		    shown++ < b->show)
 			show(b, k, &own, &other, at);
 	}
 	double n = (double)b->stacks.n;
@@ -387,9 +476,10 @@ static void print_line(const struct bench *b)
 	for (unsigned way = 1; way < 3; way++) {
 		const size_t *w = b->witness[way];
 
-		if (w[0] + w[1] + w[2])
-			printf("  %s: the stack and its calls agree with ours %zu, with it %zu, cannot tell %zu\n",
-			       ways[way].name, w[WITNESS_OWN], w[WITNESS_OTHER],
+		if (w[WITNESS_OWN] + w[WITNESS_OTHER] + w[WITNESS_BOTH] + w[WITNESS_NEITHER])
+			printf("  %s: the stack and its calls agree with ours %zu, with it %zu, with both %zu, cannot tell "
+			       "%zu\n",
+			       ways[way].name, w[WITNESS_OWN], w[WITNESS_OTHER], w[WITNESS_BOTH],
 			       w[WITNESS_NEITHER]);
 	}
 }

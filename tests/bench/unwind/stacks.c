@@ -81,6 +81,7 @@ static int read_regs(pid_t tid, struct sample_regs *r)
 	return 0;
 }
 #define SP 7
+#define FP 6
 #else
 static int read_regs(pid_t tid, struct sample_regs *r)
 {
@@ -96,7 +97,29 @@ static int read_regs(pid_t tid, struct sample_regs *r)
 	return 0;
 }
 #define SP 31
+#define FP 29
 #endif
+
+/* A runtime with stacks of its own leads from one to the next by frame pointers. */
+static void copy_fp_chain(const struct stacks *s, struct stack_sample *t)
+{
+	uint64_t fp = t->regs.r[FP], record[2], pcs[FP_MAX];
+	uint32_t n = 0;
+
+	while (n < FP_MAX && fp && fp % 8 == 0) {
+		struct iovec to = {record, sizeof record},
+			     from = {(void *)(uintptr_t)fp, sizeof record};
+		if (process_vm_readv(s->pid, &to, 1, &from, 1, 0) != sizeof record ||
+		    record[0] == fp)
+			break;
+		pcs[n++] = record[1];
+		fp = record[0];
+	}
+	t->fp_chain = n ? malloc(n * sizeof *pcs) : NULL;
+	t->fp_n = t->fp_chain ? n : 0;
+	if (t->fp_n)
+		memcpy(t->fp_chain, pcs, n * sizeof *pcs);
+}
 
 static int copy_thread(struct stacks *s, pid_t tid, size_t cap)
 {
@@ -118,6 +141,7 @@ static int copy_thread(struct stacks *s, pid_t tid, size_t cap)
 	t->size = (size_t)got - RED_ZONE;
 	t->tid = tid;
 	t->space = s->nspaces - 1;
+	copy_fp_chain(s, t);
 	s->n++;
 	return 0;
 }
@@ -205,8 +229,10 @@ void stacks_end(struct stacks *s)
 	size_t nt = list_threads(s->pid, tids);
 	for (size_t k = 0; k < nt; k++)
 		ptrace(PTRACE_DETACH, tids[k], 0, 0);
-	for (size_t k = 0; k < s->n; k++)
+	for (size_t k = 0; k < s->n; k++) {
 		free(s->samples[k].below);
+		free(s->samples[k].fp_chain);
+	}
 	for (size_t k = 0; k < s->nspaces; k++)
 		space_free(s->spaces[k]);
 	free(s->samples);

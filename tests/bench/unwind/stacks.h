@@ -8,6 +8,7 @@
 #include "proc/space.h"
 
 #define RED_ZONE 128
+#define FP_MAX   256
 
 struct stack_sample {
 	pid_t tid;
@@ -15,7 +16,11 @@ struct stack_sample {
 	uint8_t *bytes; /* from sp to the stack's end, or to the cap */
 	size_t size;
 	uint8_t *below; /* the RED_ZONE bytes below sp: a dump lacks them, oracles want them */
-	size_t space;   /* index of the maps it belongs to */
+	/* Return addresses along the frame pointers, read from the process itself: onto other
+	 * stacks too. */
+	uint64_t *fp_chain;
+	uint32_t fp_n;
+	size_t space; /* index of the maps it belongs to */
 };
 
 struct stacks {

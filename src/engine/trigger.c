@@ -99,6 +99,11 @@ static void close_look(struct build *b)
 	answer_box_unref(b->box);
 }
 
+static bool samples_time(const struct build *b)
+{
+	return b->event < EVENT_MAX && b->e->profile.events_on_cpu >> b->event & 1;
+}
+
 /* 100: one CPU. By samples of a clock, else as the kernel accounts it. */
 static double cpu_percent(struct build *b)
 {
@@ -106,7 +111,7 @@ static double cpu_percent(struct build *b)
 	double covered = (double)b->window.covered_ns, cpu, seconds;
 	struct tally tally;
 
-	if (b->event < EVENT_MAX && p->events_on_cpu >> b->event & 1) {
+	if (samples_time(b)) {
 		profile_tally(p, &b->window, &tally);
 		return covered > 0 ? 100 * (double)tally.cpu_ns / covered : (double)NAN;
 	}
@@ -138,6 +143,24 @@ static double metric_value(struct build *b, const char *name)
 		if (!strcasecmp(m->m[i].metric->name, name))
 			return metrics_value(m, i, b->e->flat.all_values);
 	return (double)NAN;
+}
+
+/* Said once: without a clock a look is coarser than its rule may ask for. */
+static void say_coarse(struct build *b, struct trigger *t)
+{
+	const struct rule *r = t->rule;
+	bool uses = false;
+
+	for (uint32_t i = 0; r->kind == RULE_VALUE && i < r->nnames; i++)
+		uses |= !strcmp(r->names[i], "cpu") || !strcmp(r->names[i], "offcpu");
+	if (t->said_coarse || !uses || b->event >= EVENT_MAX || samples_time(b))
+		return;
+	t->said_coarse = true;
+	engine_tell(
+		b->e, NOTICE_INFO,
+		"trigger %s: no clock is sampled, so CPU time is what the kernel accounts: read "
+		"once a second, and known over the last 3 s from the first second on",
+		r->text);
 }
 
 static double formula_now(struct build *b, const struct rule *r)
@@ -260,7 +283,11 @@ static void look_at_value(struct engine *e, struct trigger *t, uint64_t now_ns)
 
 	uint64_t begin_ns = e->profile.begin_ns, look_ns = rule_look_ns(t->rule);
 	bool whole = begin_ns && now_ns > begin_ns + look_ns; /* there is so much to look at */
-	if (open_look(&b, e, &q, look_ns) && whole)
+	bool open = open_look(&b, e, &q, look_ns);
+
+	if (open)
+		say_coarse(&b, t);
+	if (open && whole)
 		value = t->rule->kind == RULE_VALUE ? formula_now(&b, t->rule)
 						    : function_share(&b, t->rule);
 	if (b.box)

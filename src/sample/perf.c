@@ -238,7 +238,8 @@ static void tick(struct perf_source *ps, uint64_t drained_ns)
 	perf_counts_tick(ps, now);
 	perf_sweep(ps, drained_ns > 50 * MS ? drained_ns - 50 * MS : 0);
 	if (now >= ps->account_ns) {
-		ps->account_ns = now + S;
+		/* At first more often: what is judged by accounts is known sooner. */
+		ps->account_ns = now + (now < ps->opened_ns + 2 * S ? S / 4 : S);
 		tasks_account(ps->tasks, ps->sink, ACCOUNT_NS);
 	}
 	perf_setup_pace(ps, now);

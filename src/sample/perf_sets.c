@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/strbuf.h"
 #include "event/catalogue.h"
 #include "event/set.h"
 #include "event/sysfs.h"
@@ -275,9 +277,19 @@ static int add_also(struct perf_source *ps, struct err *err)
 	return rc;
 }
 
-static void name_set(struct perf_source *ps, const char *text)
+/* What is too long for a name ends in a number made of all of it: sets are told apart by name. */
+static void name_of_list(const char *text, char ret_name[SET_NAME])
 {
-	snprintf(ps->set_name, sizeof ps->set_name, "%.*s", (int)sizeof ps->set_name - 1, text);
+	size_t len = strlen(text), most = SET_NAME - 16;
+
+	if (len < SET_NAME) {
+		memcpy(ret_name, text, len + 1);
+		return;
+	}
+	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	snprintf(ret_name, SET_NAME, "%.*s\u2026#%08x", (int)most, text,
+		 (unsigned)hash_bytes(text, len));
 }
 
 /* What is sampled when nothing else was asked for. */
@@ -291,12 +303,16 @@ static void name_first_set(struct perf_source *ps)
 {
 	const struct source_config *c = ps->config;
 
-	name_set(ps, c->event_set ? c->event_set : c->nevents ? c->events[0] : default_event(ps));
-	for (uint32_t i = 1; !c->event_set && i < c->nevents; i++) {
-		size_t len = strlen(ps->set_name), room = sizeof ps->set_name - len;
+	struct strbuf all;
 
-		snprintf(ps->set_name + len, room, ",%.*s", (int)room - 1, c->events[i]);
-	}
+	strbuf_init(&all);
+	strbuf_puts(&all, c->event_set ? c->event_set
+			  : c->nevents ? c->events[0]
+				       : default_event(ps));
+	for (uint32_t i = 1; !c->event_set && i < c->nevents; i++)
+		strbuf_printf(&all, ",%s", c->events[i]);
+	name_of_list(all.failed ? "" : all.buf, ps->set_name);
+	strbuf_fini(&all);
 }
 
 int perf_setup_events(struct perf_source *ps, struct err *err)
@@ -468,7 +484,7 @@ bool perf_setup_switch(struct perf_source *ps, const char *events)
 	char name[SET_NAME];
 	int rc;
 
-	snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, events);
+	name_of_list(events, name);
 	if (strcmp(name, ps->set_name) == 0 || keep_set(ps))
 		return false;
 	put_away(ps, &now);
@@ -495,7 +511,7 @@ bool perf_setup_switch(struct perf_source *ps, const char *events)
 		ps->sink->ops->say(ps->sink->ctx, err.msg);
 		return false;
 	}
-	name_set(ps, events);
+	memcpy(ps->set_name, name, sizeof ps->set_name);
 	ps->set = ++ps->sets_made;
 	use_set(ps, false);
 	return true;

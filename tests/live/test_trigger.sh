@@ -99,4 +99,14 @@ if command -v tmux >/dev/null; then
 else
 	skip "the screen tells of it" "tmux is not installed"
 fi
+coarse() {
+	start shares 6
+	rm -rf "$dir/t" && mkdir "$dir/t"
+	timeout 60 "$ALTPTTOP" --batch --duration 3 -e page-faults --trigger 'cpu>10 for 500ms' --trigger-span 0.5,0.5 \
+		-p $target -o "$dir/t/m.folded" >"$dir/out" 2>"$dir/err"
+	cat "$dir/err"
+	grep -q "no clock is sampled, so CPU time is what the kernel accounts" "$dir/err" && ls "$dir"/t/m-*-1.folded
+}
+check "without a clock CPU use is what the kernel accounts, which is said" coarse
+
 done_testing

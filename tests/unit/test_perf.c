@@ -554,6 +554,29 @@ static void test_switch(void **state)
 	assert_int_equal(o->events, 3);
 }
 
+#define LONG_LIST \
+	"cpu-clock,task-clock,page-faults,minor-faults,major-faults,context-switches," \
+	"cpu-migrations,alignment-faults,emulation-faults,cgroup-switches"
+
+static void switch_to_longer(struct source *s, int step)
+{
+	if (step == 3)
+		switch_to(s, LONG_LIST ",dummy");
+}
+
+/* Lists that are alike for longer than a set's name are two all the same. */
+static void test_long_lists(void **state)
+{
+	const struct outcome *o;
+
+	(void)state;
+	need_perf();
+	assert_true(strlen(LONG_LIST) > SET_NAME);
+	o = run(&(struct setting){
+		.work = work_busy, .events = LONG_LIST, .meddle = switch_to_longer});
+	assert_int_equal(o->events, 10 + 11);
+}
+
 /*
  * Whatever is changed while it runs: nothing counted twice, and no gap. Where others take the CPU
  * away from the target there is one all the same, so that the best of five counts.
@@ -738,6 +761,7 @@ int main(void)
 		cmocka_unit_test(test_unprivileged_spawner),
 		cmocka_unit_test(test_unprivileged_crowd),
 		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_no_room_for_two),
 		cmocka_unit_test(test_stop),

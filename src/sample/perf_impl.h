@@ -78,7 +78,7 @@ struct perf_source {
 	enum shift_state shift;
 	uint64_t shift_ns;
 	uint64_t closed_ns; /* the old events went first, then; 0: they did not have to */
-	bool shift_again; /* asked for while one was under way */
+	bool shift_again;   /* asked for while one was under way */
 	bool shift_cpu_wide;
 
 	struct tasks *tasks;

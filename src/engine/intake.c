@@ -27,6 +27,12 @@
 #define BYTES_EVERY     4096 /* samples between two looks at the memory held */
 #define RESEND_EVERY    64   /* samples of one stack: the engine may have shortened its path */
 
+/* A stack that the source numbers. */
+struct known {
+	uint8_t sent; /* samples since its frames were sent, 0: never */
+	uint8_t cut;  /* enum cut_reason */
+};
+
 struct intake {
 	struct sink sink;
 	struct tables *tables;
@@ -39,10 +45,7 @@ struct intake {
 	bool live;
 	uint64_t samples;
 	uint64_t sums[EVENT_MAX], hits; /* of all samples so far */
-	struct known {
-		uint8_t sent,
-			cut; /* samples since the frames were sent, 0: never; enum cut_reason */
-	} * known;           /* [STACKS_MAX] by the source's numbers, NULL: it gives none */
+	struct known *known; /* [STACKS_MAX] by the source's numbers, NULL: it gives none */
 	uint32_t max_frames;
 	frame_id *frames;
 	struct unwind_result result;
@@ -167,7 +170,8 @@ static void find_stack(struct intake *in, struct process *p, struct life *life,
 		unwind(in, p, life, s);
 	if (s->ret_cut)
 		*s->ret_cut = (uint8_t)in->result.cut;
-	remember(in, life);
+	if (in->live) /* no recording says that a stack still holds */
+		remember(in, life);
 }
 
 static bool numbered(const struct intake *in, const struct raw_sample *s)

@@ -16,6 +16,7 @@
 
 #define SLOTS_MIN   (1u << 12)
 #define MEMO_PLACES (1u << 17)
+#define MEMO_WAYS   4
 #define MEMO_LEAST  4                  /* frames still to be looked up, for which it is worth it */
 #define MEMO_ROOM   ((size_t)16 << 20) /* smaller tries do without */
 
@@ -144,7 +145,7 @@ static struct trie_memo *memo_of(const struct trie *t, const frame_id *frames, u
 {
 	uint64_t hash = hash_bytes(frames, n * sizeof *frames);
 	*ret_tag = (uint32_t)(hash >> 32);
-	return &t->memo[hash & (MEMO_PLACES - 1)];
+	return &t->memo[hash & (MEMO_PLACES - MEMO_WAYS)];
 }
 
 /*
@@ -195,8 +196,10 @@ node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uin
 	uint32_t tag = 0;
 	if (t->memo && !skip && depth - d >= MEMO_LEAST) {
 		memo = memo_of(t, frames, n, &tag);
-		if (memo->leaf && memo->tag == tag && memo_holds(t, memo->leaf, frames, n, d))
-			return memo->leaf;
+		for (uint32_t i = 0; i < MEMO_WAYS; i++)
+			if (memo[i].leaf && memo[i].tag == tag &&
+			    memo_holds(t, memo[i].leaf, frames, n, d))
+				return memo[i].leaf;
 	}
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
@@ -215,8 +218,10 @@ node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uin
 		t->path[d] = (struct trie_node){.parent = node, .frame = frame};
 	}
 	t->path_len = depth;
-	if (memo)
+	if (memo) { /* the newest comes first */
+		memmove(memo + 1, memo, (MEMO_WAYS - 1) * sizeof *memo);
 		*memo = (struct trie_memo){.tag = tag, .leaf = node};
+	}
 	return node;
 }
 

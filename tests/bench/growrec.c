@@ -3,8 +3,8 @@
  *
  * All records come once as they are, save that nobody exits; then the samples again and again, each
  * round later by as much as a round lasts, until there is enough. So all stacks are real ones, and
- * other readers see one long recording. Files as perf record writes them here: one attr, no compression, samples that
- * tell their time.
+ * other readers see one long recording. Files as perf record writes them here: one attr, no
+ * compression, samples that tell their time.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /*
- * makerec: made recordings of any size: makerec chrome|pprof MEGABYTES [MORE] >FILE
+ * makerec: made recordings of any size: makerec chrome|pprof|leaves MEGABYTES [MORE] >FILE
  *
  * chrome: spans of four threads, 500 names; in order of time, or (MORE: buffers) 64 of a thread at
  * a time as tracers flush their buffers, or (shuffled) 65,536 at a time in any order. pprof:
  * samples whose stacks, 8 to 40 deep, come from one tree of calls; @UNIQUE different ones, each
- * told for many values of a label, or (0) all different.
+ * told for many values of a label, or (0) all different. leaves: all differ, but only in the
+ * innermost of their frames, as a program's do that waits in many places: 5,000 stacks above it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define FUNCTIONS 20000
+#define TRUNKS    5000
 
 static uint64_t state = 88172645463325252ull;
 
@@ -95,8 +97,8 @@ static uint64_t put_text(const char *text)
 	return b.n;
 }
 
-/* Innermost first, by what @seed makes of the tree. */
-static void put_stack(struct bytes *sample, uint64_t seed)
+/* Innermost first, by what @seed makes of the tree; below it @leaf, 0: nothing. */
+static void put_stack(struct bytes *sample, uint64_t seed, uint32_t leaf)
 {
 	struct bytes b = {.n = 0};
 	uint32_t path[40], node = 1;
@@ -108,12 +110,14 @@ static void put_stack(struct bytes *sample, uint64_t seed)
 		node = (node * 31 + (randomly(10) < 6 ? 0 : 1 + randomly(3)) + i) % FUNCTIONS + 1;
 	}
 	state = keep;
+	if (leaf)
+		varint(&b, leaf);
 	for (unsigned i = depth; i-- > 0;)
 		varint(&b, path[i]);
 	block(sample, 1, b.data, b.n);
 }
 
-static void make_pprof(uint64_t bytes, uint64_t unique)
+static void make_pprof(uint64_t bytes, uint64_t unique, bool leaves)
 {
 	static const char *const texts[] = {"",    "samples",     "count",
 					    "cpu", "nanoseconds", "request"};
@@ -143,7 +147,10 @@ static void make_pprof(uint64_t bytes, uint64_t unique)
 	}
 	for (uint64_t n = 0; done < bytes; n++) {
 		struct bytes sample = {.n = 0}, values = {.n = 0}, label = {.n = 0};
-		put_stack(&sample, unique ? n % unique : n);
+		if (leaves)
+			put_stack(&sample, n % TRUNKS, 1 + (uint32_t)(n / TRUNKS % FUNCTIONS));
+		else
+			put_stack(&sample, unique ? n % unique : n, 0);
 		varint(&values, 1);
 		varint(&values, 10000000);
 		block(&sample, 2, values.data, values.n);
@@ -162,6 +169,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "chrome"))
 		make_chrome(bytes, argc > 3 ? argv[3] : "");
 	else
-		make_pprof(bytes, argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
+		make_pprof(bytes, argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
+			   !strcmp(argv[1], "leaves"));
 	return 0;
 }

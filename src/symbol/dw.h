@@ -29,6 +29,7 @@ enum dw_sect {
 	DW_ADDR,
 	DW_STR_OFFSETS,
 	DW_CU_INDEX,
+	DW_TYPES, /* type units, before DWARF 5 */
 	DW_SECTS
 };
 
@@ -69,7 +70,8 @@ struct dw_unit {
 	uint64_t abbrev;           /* offset in .debug_abbrev */
 	const struct dw_abbrevs *abbrevs;
 	uint8_t version, addr_size, type;
-	bool wide; /* 64-bit DWARF */
+	uint8_t sect; /* DW_INFO or DW_TYPES: its offsets count from there */
+	bool wide;    /* 64-bit DWARF */
 	bool root_read;
 	bool refused; /* damaged: no index is made again */
 	/* From the root entry. */
@@ -78,6 +80,7 @@ struct dw_unit {
 	uint64_t stmt_list; /* DW_NONE: no lines */
 	uint64_t line_base; /* of a .dwp contribution */
 	uint64_t dwo_id;
+	uint64_t signature, type_die;    /* a type unit's; where the type is in it */
 	const char *comp_dir, *dwo_name; /* in the mapping; NULL none */
 	struct dw_unit *split;           /* skeleton: its full unit, once loaded */
 	struct dw_unit *skeleton;        /* full unit: where addresses are */
@@ -85,6 +88,13 @@ struct dw_unit {
 	struct dw_index *index;
 	struct dw_scopes *scopes;
 	uint32_t language; /* DW_LANG_*, 0 unknown */
+};
+
+/* A type unit by its signature; opened when it is asked for. */
+struct dw_type {
+	uint64_t signature, offset;
+	uint8_t sect;
+	struct dw_unit *unit; /* owned; NULL: not asked for yet */
 };
 
 struct dw_span {
@@ -124,9 +134,13 @@ struct dw_file {
 	} tables;
 	struct map64 tables_by_key;
 	size_t table_bytes;
-	uint64_t touched;    /* bytes of the mapping read since the pages were last given back */
-	bool rescued;        /* units whose root names no range were searched */
-	struct dw_file *alt; /* dwz supplement; owned */
+	uint64_t touched; /* bytes of the mapping read since the pages were last given back */
+	struct {
+		VEC(struct dw_type)
+	} types; /* by signature, once read */
+	bool types_read;
+	bool rescued;            /* units whose root names no range were searched */
+	struct dw_file *alt;     /* dwz supplement; owned */
 	struct dw_file *package; /* .dwp; owned */
 	struct {
 		VEC(struct dw_file *)
@@ -150,6 +164,9 @@ void dw_touched(struct dw_file *f, uint64_t bytes);
 struct dw_unit *dw_unit_at(struct dw_file *f, uint64_t info_offset); /* that holds it; NULL */
 /* Units that may hold @addr, one after the other: *at starts at 0. NULL: no more. */
 struct dw_unit *dw_unit_for(struct dw_file *f, uint64_t addr, size_t *at);
+/* Read the unit header at the cursor, which is in section @sect; *ret_next: behind the unit. */
+bool dw_header(struct dw_file *f, enum dw_sect sect, struct dw_cur *c, struct dw_unit *ret_unit,
+	       uint64_t *ret_next);
 int dw_root(struct dw_unit *u); /* read the root entry once; -EBADMSG */
 static inline const uint8_t *dw_sect_bytes(const struct dw_file *f, enum dw_sect s, size_t *ret_n)
 {
@@ -160,6 +177,12 @@ static inline struct dw_cur dw_sect_cur(const struct dw_file *f, enum dw_sect s,
 {
 	return dw_cur(f->sect[s].bytes, f->sect[s].size, from, f->sect[s].size);
 }
+
+/* ---- type units: dwtypes.c ---- */
+
+/* The unit of the type with this signature (its root read) and the type's entry; NULL: none. */
+struct dw_unit *dw_type_unit(struct dw_file *f, uint64_t signature, uint64_t *ret_die);
+void dw_types_free(struct dw_file *f);
 
 /* ---- abbreviations: dwabbrev.c ---- */
 
@@ -199,6 +222,7 @@ enum dw_slot {
 	DW_S_RNGLISTS_BASE,
 	DW_S_RANGES_BASE,
 	DW_S_LANGUAGE,
+	DW_S_SIGNATURE,
 	DW_SLOTS
 };
 

@@ -17,6 +17,7 @@
 #define GIVE_BACK    (64u << 20)
 #define LARGE_PAGE   (1u << 20) /* what one touch may map */
 #define UNPACK_RATIO 100        /* debug sections shrink to a third, seldom to a twentieth */
+#define JOIN_RATIO   8          /* of the file: all sections of one name together */
 
 static const char *const names[DW_SECTS] = {
 	[DW_INFO] = ".debug_info",
@@ -29,6 +30,7 @@ static const char *const names[DW_SECTS] = {
 	[DW_ADDR] = ".debug_addr",
 	[DW_STR_OFFSETS] = ".debug_str_offsets",
 	[DW_CU_INDEX] = ".debug_cu_index",
+	[DW_TYPES] = ".debug_types",
 };
 
 static const struct image_section *section(const struct image *image, enum dw_sect s, bool dwo)
@@ -81,6 +83,7 @@ void dw_close(struct dw_file *f)
 		if (f->units.data[i].scopes)
 			dw_scopes_drop(f->units.data[i].scopes);
 	}
+	dw_types_free(f);
 	for (size_t i = 0; i < f->tables.len; i++)
 		dw_abbrevs_free(f->tables.data[i]);
 	vec_fini(&f->tables);
@@ -100,6 +103,7 @@ size_t dw_bytes(const struct dw_file *f)
 
 	for (int i = 0; i < DW_SECTS; i++)
 		bytes += f->sect[i].owned ? f->sect[i].size : 0;
+	bytes += f->types.cap * sizeof *f->types.data;
 	for (size_t i = 0; i < f->splits.len; i++)
 		bytes += dw_bytes(f->splits.data[i]);
 	if (f->alt)
@@ -130,6 +134,49 @@ static bool is_bomb(const struct image *image, const struct image_section *s)
 	return size > (1u << 20) && size / UNPACK_RATIO > s->size;
 }
 
+/*
+ * In a .dwo each type unit may come in a section of its own with the same name as the others: one
+ * behind the other they are what a linker would have made of them.
+ */
+static void load_more(struct dw_file *f, enum dw_sect s, const struct image_section *first)
+{
+	const struct image_section *end = f->image->sections + f->image->nsections;
+	const uint64_t most = (uint64_t)f->image->size * JOIN_RATIO;
+	struct image_data *all = &f->sect[s];
+	size_t room = all->size;
+	uint8_t *grown;
+
+	for (const struct image_section *m = first + 1; m < end; m++) {
+		struct image_data more = {0};
+
+		if (strcmp(m->name, first->name) != 0)
+			continue;
+		if (is_bomb(f->image, m) || image_section_data(f->image, m, &more) ||
+		    more.size > most - all->size) {
+			image_data_fini(&more);
+			++*f->damage;
+			return;
+		}
+		if (!all->owned || more.size > room - all->size) {
+			room = all->size * 2 + more.size;
+			grown = realloc(all->owned, room);
+			if (!grown) {
+				image_data_fini(&more);
+				return;
+			}
+			if (!all->owned) { /* borrowed so far: touching it may end this */
+				all->owned = grown;
+				memcpy(grown, all->bytes, all->size);
+			}
+			all->owned = grown;
+			all->bytes = grown;
+		}
+		memcpy((uint8_t *)all->owned + all->size, more.bytes, more.size);
+		all->size += more.size;
+		image_data_fini(&more);
+	}
+}
+
 static void load_sections(struct dw_file *f)
 {
 	for (enum dw_sect s = 0; s < DW_SECTS; s++) {
@@ -139,6 +186,8 @@ static void load_sections(struct dw_file *f)
 			continue;
 		if (is_bomb(f->image, from) || image_section_data(f->image, from, &f->sect[s]))
 			++*f->damage;
+		else if (f->dwo && (s == DW_INFO || s == DW_TYPES))
+			load_more(f, s, from);
 	}
 }
 
@@ -166,13 +215,25 @@ void dw_touched(struct dw_file *f, uint64_t bytes)
 
 /* ---- units ---- */
 
-static bool read_header(struct dw_file *f, struct dw_cur *c, struct dw_unit *u, uint64_t *ret_next)
+/* A type unit's own fields. */
+static void read_type_header(struct dw_cur *c, struct dw_unit *u)
 {
-	const uint8_t *info = f->sect[DW_INFO].bytes;
+	uint64_t type;
+
+	u->signature = dw_uint(c, 8);
+	type = dw_uint(c, u->wide ? 8 : 4);
+	u->type_die = type < u->end - u->offset ? u->offset + type : u->end;
+}
+
+bool dw_header(struct dw_file *f, enum dw_sect sect, struct dw_cur *c, struct dw_unit *u,
+	       uint64_t *ret_next)
+{
+	const uint8_t *info = f->sect[sect].bytes;
 	uint64_t length;
 
 	memset(u, 0, sizeof *u);
 	u->file = f;
+	u->sect = (uint8_t)sect;
 	u->offset = (uint64_t)(c->p - info);
 	length = dw_length(c, &u->wide);
 	if (c->bad || length > (uint64_t)(c->end - c->p))
@@ -185,10 +246,14 @@ static bool read_header(struct dw_file *f, struct dw_cur *c, struct dw_unit *u, 
 		u->abbrev = dw_uint(c, u->wide ? 8 : 4);
 		if (u->type == DW_UT_skeleton || u->type == DW_UT_split_compile)
 			u->dwo_id = dw_uint(c, 8);
+		if (u->type == DW_UT_type || u->type == DW_UT_split_type)
+			read_type_header(c, u);
 	} else {
-		u->type = DW_UT_compile;
+		u->type = sect == DW_TYPES ? DW_UT_type : DW_UT_compile;
 		u->abbrev = dw_uint(c, u->wide ? 8 : 4);
 		u->addr_size = dw_u8(c);
+		if (sect == DW_TYPES)
+			read_type_header(c, u);
 	}
 	u->die = (uint64_t)(c->p - info);
 	u->stmt_list = DW_NONE;
@@ -210,7 +275,7 @@ static int read_headers(struct dw_file *f)
 		struct dw_unit u;
 		uint64_t next;
 
-		if (!read_header(f, &c, &u, &next)) {
+		if (!dw_header(f, DW_INFO, &c, &u, &next)) {
 			++*f->damage;
 			break;
 		}

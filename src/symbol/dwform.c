@@ -105,6 +105,7 @@ static const uint8_t slots[0x90] = {
 	[DW_AT_language] = DW_S_LANGUAGE + 1,   [DW_AT_comp_dir] = DW_S_COMP_DIR + 1,
 	[DW_AT_dwo_name] = DW_S_DWO_NAME + 1,   [DW_AT_str_offsets_base] = DW_S_STR_BASE + 1,
 	[DW_AT_addr_base] = DW_S_ADDR_BASE + 1, [DW_AT_rnglists_base] = DW_S_RNGLISTS_BASE + 1,
+	[DW_AT_signature] = DW_S_SIGNATURE + 1,
 };
 
 static unsigned slot_of(uint16_t attr)
@@ -123,7 +124,7 @@ static unsigned slot_of(uint16_t attr)
 
 struct dw_cur dw_unit_cur(const struct dw_unit *u, uint64_t info_offset)
 {
-	const struct image_data *info = &u->file->sect[DW_INFO];
+	const struct image_data *info = &u->file->sect[u->sect];
 
 	return dw_cur(info->bytes, info->size, info_offset < u->die ? u->end : info_offset, u->end);
 }
@@ -132,7 +133,7 @@ bool dw_die_start(const struct dw_unit *u, struct dw_cur *c, struct dw_die *ret_
 {
 	uint64_t code;
 
-	ret_die->offset = (uint64_t)(c->p - u->file->sect[DW_INFO].bytes);
+	ret_die->offset = (uint64_t)(c->p - u->file->sect[u->sect].bytes);
 	code = dw_uleb(c);
 	ret_die->abbrev = code && u->abbrevs ? dw_abbrev(u->abbrevs, code) : NULL;
 	if (code && !ret_die->abbrev)

@@ -214,6 +214,10 @@ static const char *scope_name(struct dw_unit *u, uint64_t die, struct dw_unit **
 			name = dw_val_text(u, &d.v[DW_S_NAME]);
 		*ret_unit = u;
 		*ret_die = die;
+		if (d.v[DW_S_SIGNATURE].form == DW_FORM_ref_sig8) { /* only a stub is here */
+			u = dw_type_unit(u->file, d.v[DW_S_SIGNATURE].u, &die);
+			continue;
+		}
 		next = d.v[DW_S_ORIGIN].form ? &d.v[DW_S_ORIGIN] : &d.v[DW_S_SPEC];
 		if (!next->form)
 			break;

@@ -13,6 +13,7 @@
 #include "proc/doctor.h"
 #include "sample/toll.h"
 #include "session.h"
+#include "symbol/jitmap.h"
 
 #define STACK_KB 16 /* of a typical dump, for what the ring holds */
 
@@ -117,6 +118,33 @@ static void check_debug_files(const struct doctor_facts *f, void *ctx, struct do
 	snprintf(ret->why, sizeof ret->why, "have lines; of those seen in samples so far");
 }
 
+/* A map that lies there for the target. */
+static void check_generated(const struct doctor_facts *f, void *ctx, struct doctor_row *ret)
+{
+	const struct session *s = ctx;
+	char path[96];
+
+	if (!f->pid || s->options->target.file)
+		return;
+	switch (jitmap_look(f->pid, path, sizeof path)) {
+	case JITMAP_NONE: return;
+	case JITMAP_GOOD:
+		ret->good = true;
+		snprintf(ret->answer, sizeof ret->answer, "yes");
+		snprintf(ret->why, sizeof ret->why, "%s names it", path);
+		return;
+	case JITMAP_STALE:
+		snprintf(ret->answer, sizeof ret->answer, "no");
+		snprintf(ret->why, sizeof ret->why,
+			 "%s is older than process %d: it is another's, and not read", path,
+			 f->pid);
+		snprintf(ret->advice[0], sizeof ret->advice[0],
+			 "let the process write it anew (for Java: jcmd %d Compiler.perfmap)",
+			 f->pid);
+		return;
+	}
+}
+
 /* What one sample takes from a busy thread, tried on this one. */
 static void check_toll(const struct doctor_facts *f, void *ctx, struct doctor_row *ret)
 {
@@ -142,7 +170,8 @@ static const struct doctor_check perf_checks[] = {{"perf events", check_perf},
 						  {"ring memory", check_ring},
 						  {"sampling costs", check_toll},
 						  {0}};
-static const struct doctor_check symbol_checks[] = {{"debug files", check_debug_files}, {0}};
+static const struct doctor_check symbol_checks[] = {
+	{"debug files", check_debug_files}, {"generated code", check_generated}, {0}};
 
 char *doctor_report(void *session)
 {

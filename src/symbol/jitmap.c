@@ -12,17 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "proc/procfs.h"
 
 #define PIECE    (256u << 10)
 #define RECORD   (64u << 20) /* largest piece held for a record that is not whole yet */
 #define FILE_MAX ((off_t)2 << 30)
 #define AGAIN_MAX \
-	(1u << 20) /* a held end of that size is read again when the file is looked at \
-		    */
-#define SEARCH_NS 2000000000ull /* between two looks for a jitdump file */
+	(1u << 20)      /* a held end of that size is read again when the file is looked at \
+			 */
+#define CLOCK_SLACK_S 5 /* what the clock of files may have been set back by */
+#define SEARCH_NS     2000000000ull /* between two looks for a jitdump file */
 
 struct growing {
 	int fd; /* -1: not there */
@@ -41,6 +44,8 @@ struct jitmap {
 	struct growing map, dump;
 	uint64_t searched_ns;
 	char dump_path[PATH_MAX];
+	char map_path[96]; /* where the map was found last, as the process names it */
+	bool stale;        /* the map there is older than the process */
 };
 
 static void growing_reset(struct growing *g)
@@ -127,10 +132,34 @@ static int try(const struct jitmap *j, const char *path)
 	return fd;
 }
 
-static int open_map(const struct jitmap *j)
+/* When the process began, on the clock of files; 0: nobody can tell. */
+static time_t began(pid_t pid)
+{
+	struct timespec now, since_boot;
+	struct proc_stat st;
+
+	if (proc_stat_read(pid, 0, &st) || clock_gettime(CLOCK_REALTIME, &now) ||
+	    clock_gettime(CLOCK_BOOTTIME, &since_boot))
+		return 0;
+	return now.tv_sec - since_boot.tv_sec +
+	       (time_t)(st.start_ticks * proc_tick_ns() / 1000000000);
+}
+
+/* Left behind by an earlier process of this number? */
+static bool older_than(int fd, pid_t pid)
+{
+	time_t start = began(pid);
+	struct stat st;
+
+	return start && !fstat(fd, &st) && st.st_mtime + CLOCK_SLACK_S < start;
+}
+
+static int open_map(struct jitmap *j)
 {
 	char path[PATH_MAX];
 	int fd = -1;
+
+	j->stale = false;
 
 	if (j->access->symfs) {
 		snprintf(path, sizeof path, "%s/tmp/perf-%d.map", j->access->symfs, (int)j->pid);
@@ -146,7 +175,38 @@ static int open_map(const struct jitmap *j)
 		snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)j->pid);
 		fd = try(j, path);
 	}
+	snprintf(j->map_path, sizeof j->map_path, "/tmp/perf-%d.map",
+		 j->access->live ? (int)inner_pid(j->pid) : (int)j->pid);
+	if (fd >= 0 && j->access->live && older_than(fd, j->pid)) {
+		j->stale = true;
+		close(fd);
+		fd = -1;
+	}
 	return fd;
+}
+
+bool jitmap_stale(const struct jitmap *j, char *ret_path, size_t size)
+{
+	if (j->stale)
+		snprintf(ret_path, size, "%s", j->map_path);
+	return j->stale;
+}
+
+enum jitmap_state jitmap_look(pid_t pid, char *ret_path, size_t size)
+{
+	const struct module_access access = {.live = true};
+	struct jitmap *j = jitmap_new(pid, &access);
+	enum jitmap_state state = JITMAP_NONE;
+	int fd = j ? open_map(j) : -1;
+
+	if (fd >= 0 || (j && j->stale)) {
+		state = fd >= 0 ? JITMAP_GOOD : JITMAP_STALE;
+		snprintf(ret_path, size, "%s", j->map_path);
+	}
+	if (fd >= 0)
+		close(fd);
+	jitmap_free(j);
+	return state;
 }
 
 /* The jitdump file is mapped once so that profilers see it: its name is in the maps. */

@@ -21,6 +21,14 @@ size_t jitmap_bytes(const struct jitmap *j);
 /* Look whether there is more; true when something was added. Costs two fstat when there is not. */
 bool jitmap_refresh(struct jitmap *j);
 bool jitmap_find(struct jitmap *j, uint64_t addr, struct jit_symbol *ret_symbol);
+/*
+ * The map that lies there was last written before the process began: it is another's, whose number
+ * this one has now. It is not read. True: its path is in @ret_path.
+ */
+bool jitmap_stale(const struct jitmap *j, char *ret_path, size_t size);
+/* The same without following it: is there one for @pid, a running process? */
+enum jitmap_state { JITMAP_NONE, JITMAP_STALE, JITMAP_GOOD };
+enum jitmap_state jitmap_look(pid_t pid, char *ret_path, size_t size);
 /* Copy @size bytes of code of a symbol. False: the file does not hold them. */
 bool jitmap_code(struct jitmap *j, const struct jit_symbol *s, void *dst, size_t size);
 

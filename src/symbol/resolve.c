@@ -304,15 +304,19 @@ static void publish_generated(struct resolve *r, struct jit_module *j, frame_id 
 			      const struct frame *f)
 {
 	struct func func = {.module = f->module, .flags = FUNC_NO_SYMBOL};
-	char advice[160] = "generated code whose names were not recorded";
+	char advice[160] = "generated code whose names were not recorded", path[96];
+	size_t len = 0;
 
 	naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, "[generated code]"));
 	if (!j || j->advised)
 		return;
 	j->advised = true;
+	if (r->config.live && jitmap_stale(j->map, path, sizeof path))
+		len = (size_t)snprintf(advice, sizeof advice,
+				       "%s is older than the process and not read; ", path);
 	if (r->config.live)
-		runtime_advice(r->tables, tables_module_get(r->tables, f->module)->pid, advice,
-			       sizeof advice);
+		runtime_advice(r->tables, tables_module_get(r->tables, f->module)->pid,
+			       advice + len, sizeof advice - len);
 	resolve_status(r, f->module, SYMBOLS_NONE, advice);
 }
 

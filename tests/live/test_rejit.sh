@@ -14,4 +14,21 @@ split() { # SAMPLER
 for sampler in $(samplers); do
 	check "$sampler: both names, about half each" split "$sampler"
 done
+# A map that an earlier process of the same number left is not read: that is told, in batch and by --doctor.
+left() { # SAMPLER
+	"$PROGRAMS/rejit" 5 left &
+	target=$!
+	started+=($target)
+	timeout 60 "$ALTPTTOP" --batch --sampler "$1" --duration 1.5 -p $target >"$dir/out" 2>"$dir/err" || { cat "$dir/err"; return 1; }
+	grep -E "wrong|generated|older" "$dir/out"
+	! grep -q wrong "$dir/out" && grep -q "\[generated code\]" "$dir/out" &&
+		grep -q "without a name: /tmp/perf-$target.map is older than the process and not read; " "$dir/out"
+}
+for sampler in $(samplers); do
+	check "$sampler: a map older than the process is not believed" left "$sampler"
+	check "$sampler: --doctor says so" eval '"$ALTPTTOP" --doctor -p $target >"$dir/out"; grep generated "$dir/out"
+		grep -q "^generated code  *no  */tmp/perf-$target.map is older than process $target" "$dir/out"'
+	stop
+	rm -f "/tmp/perf-$target.map"
+done
 done_testing

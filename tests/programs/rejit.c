@@ -1,9 +1,12 @@
 /*
  * rejit SECONDS: generated code at one address, called `early` for the first half of so much CPU
  * time and `late` for the second, as the perf map says.
+ *
+ *	rejit SECONDS left: its map was left by another, a day ago, and calls all of it `wrong`
  */
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "burn.h"
@@ -33,6 +36,18 @@ int main(int argc, char **argv)
 	if (!map)
 		return 1;
 	setvbuf(map, NULL, _IONBF, 0);
+	if (argc > 2 && !strcmp(argv[2], "left")) {
+		const struct timespec yesterday = {.tv_sec = time(NULL) - 86400};
+		const struct timespec times[2] = {yesterday, yesterday};
+
+		fprintf(map, "%lx 1000 wrong\n", (unsigned long)code);
+		futimens(fileno(map), times);
+		while (CPU_NS() < 2 * each)
+			run(1000000);
+		fclose(map);
+		unlink(path);
+		return 0;
+	}
 	fprintf(map, "%lx %lx early\n", (unsigned long)code, (unsigned long)sizeof spin);
 	while (CPU_NS() < each)
 		run(1000000);

@@ -56,6 +56,53 @@ static void test_order(void **state)
 	}
 }
 
+struct tied {
+	uint64_t key;
+	uint32_t second, came;
+};
+
+/* By the word, then falling; what is equal in both stays as it came. */
+static int compare_tied(const void *pa, const void *pb)
+{
+	const struct tied *a = pa, *b = pb;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->second > b->second ? -1 : a->second < b->second;
+}
+
+/* Keys over the whole range, many of them equal, few, and all; in several runs and through the
+ * disk. */
+static void test_words(void **state)
+{
+	(void)state;
+	static const uint64_t different[] = {1, 3, 1000, UINT64_MAX};
+	for (unsigned i = 0; i < 12; i++) {
+		struct extsort *x = extsort_new_words(sizeof(struct tied),
+						      i % 3 ? 1 << 19 : 1 << 20, compare_tied,
+						      i % 3 == 2 ? 0 : 1);
+		const struct tied *r;
+		struct tied last = {0};
+		uint64_t seed = 88172645463325252ull, n = 0, sum = 0;
+		for (uint32_t k = 0; k < 50000; k++) {
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			struct tied t = {seed % different[i / 3] * 0x123456789abull,
+					 (uint32_t)(seed >> 61), k};
+			sum += t.key ^ k;
+			assert_int_equal(extsort_add(x, &t), 0);
+		}
+		assert_int_equal(extsort_finish(x), 0);
+		assert_int_equal(extsort_spilled(x), i % 3 != 0);
+		for (; (r = extsort_next(x)); last = *r) {
+			int order = n++ ? compare_tied(&last, r) : -1;
+			assert_true(order < 0 || (!order && last.came < r->came));
+			sum -= r->key ^ r->came;
+		}
+		assert_int_equal(n, 50000);
+		assert_int_equal(sum, 0);
+		extsort_free(x);
+	}
+}
+
 /* The descriptor of the temporary file: the only regular file without a name that we have open. */
 static int temporary_fd(void)
 {
@@ -97,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

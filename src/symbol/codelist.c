@@ -37,6 +37,8 @@ struct maker {
 	bool kernel;
 	struct held *held;
 	const struct func *func;
+	uint64_t start;               /* the function's; of one known by its name, its code's */
+	struct jit_symbol generation; /* with jit: which of those that lay at an address */
 	struct disasm *disasm;
 	uint8_t *code;
 	size_t size;
@@ -103,11 +105,14 @@ static enum arch native_arch(void)
 
 static void fetch_jit_code(struct maker *m)
 {
+	const char *name = tables_text(m->r->tables, m->func->raw);
 	struct jit_symbol s;
 	size_t size;
 
-	if (!jitmap_find(m->jit->map, m->func->start, &s) || s.start != m->func->start)
+	if (!jitmap_find_named(m->jit->map, m->func->start, name, &s))
 		return;
+	m->generation = s;
+	m->start = s.start;
 	size = s.end - s.start < CODE_MAX ? s.end - s.start : CODE_MAX;
 	m->code = malloc(size);
 	if (!m->code || !jitmap_code(m->jit->map, &s, m->code, size)) {
@@ -168,7 +173,7 @@ static void fetch_code(struct maker *m)
 /* Where code is known to begin again behind @addr, at most the function's end. */
 static uint64_t next_boundary(struct maker *m, uint64_t addr)
 {
-	uint64_t end = m->func->start + m->size, best = end, at;
+	uint64_t end = m->start + m->size, best = end, at;
 
 	if (m->p) {
 		at = symtab_next(&m->p->symtab, addr);
@@ -216,7 +221,7 @@ static func_id func_at(struct maker *m, uint64_t addr)
 static void name_target(struct maker *m, struct listing_insn *to, const struct disasm_insn *in,
 			uint64_t target)
 {
-	uint64_t start = m->func->start;
+	uint64_t start = m->start;
 	const struct func *known = m->func;
 	char text[512];
 
@@ -240,12 +245,12 @@ static void name_target(struct maker *m, struct listing_insn *to, const struct d
 /* A row of data from @at, and where to go on. */
 static size_t add_data(struct maker *m, size_t at)
 {
-	uint64_t next = next_boundary(m, m->func->start + at);
-	size_t end = next - m->func->start < m->size ? next - m->func->start : m->size;
+	uint64_t next = next_boundary(m, m->start + at);
+	size_t end = next - m->start < m->size ? next - m->start : m->size;
 
 	while (at < end) {
 		size_t n = end - at < DATA_ROW ? end - at : DATA_ROW;
-		struct listing_insn row = {.addr = m->func->start + at, .data = true};
+		struct listing_insn row = {.addr = m->start + at, .data = true};
 		char text[16 + DATA_ROW * 6] = ".byte ";
 		size_t len = strlen(text);
 
@@ -263,7 +268,7 @@ static size_t add_data(struct maker *m, size_t at)
 
 static size_t add_insn(struct maker *m, size_t at)
 {
-	struct listing_insn row = {.addr = m->func->start + at};
+	struct listing_insn row = {.addr = m->start + at};
 	struct disasm_insn in;
 
 	if (!disasm_one(m->disasm, m->code + at, m->size - at, row.addr, &in))
@@ -302,11 +307,12 @@ static void place_insn(struct maker *m, struct listing_insn *row)
 	struct tables *t = m->r->tables;
 	struct found *found = &m->r->found;
 	const struct found_line *inner, *outer;
-	struct jit_symbol s;
+	const char *file;
+	uint32_t line;
 
-	if (m->jit && jitmap_find(m->jit->map, row->addr, &s) && s.line) {
-		row->file = tables_str(t, s.file);
-		row->line = row->call_line = s.line;
+	if (m->jit && jitmap_line(m->jit->map, &m->generation, row->addr, &file, &line)) {
+		row->file = tables_str(t, file);
+		row->line = row->call_line = line;
 		if (!m->held->pub.file)
 			m->held->pub.file = row->file;
 		widen(m, row->file, row->line);
@@ -423,6 +429,7 @@ const struct listing *listing_make(struct resolve *r, func_id func)
 	struct maker m = {.r = r, .func = tables_func_get(r->tables, func)};
 	enum module_kind kind = tables_module_get(r->tables, m.func->module)->kind;
 
+	m.start = m.func->start;
 	m.held = calloc(1, sizeof *m.held);
 	if (!m.held)
 		return NULL;

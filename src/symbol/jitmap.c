@@ -328,6 +328,20 @@ bool jitmap_find(struct jitmap *j, uint64_t addr, struct jit_symbol *ret_symbol)
 	       jittable_find(&j->map.table, addr, ret_symbol);
 }
 
+bool jitmap_find_named(struct jitmap *j, uint64_t start, const char *name,
+		       struct jit_symbol *ret_symbol)
+{
+	return jittable_find_named(&j->dump.table, start, name, ret_symbol) ||
+	       jittable_find_named(&j->map.table, start, name, ret_symbol);
+}
+
+/* Only jitdump tells lines. */
+bool jitmap_line(struct jitmap *j, const struct jit_symbol *s, uint64_t addr, const char **ret_file,
+		 uint32_t *ret_line)
+{
+	return s->nlines && jittable_line(&j->dump.table, s, addr, ret_file, ret_line);
+}
+
 bool jitmap_code(struct jitmap *j, const struct jit_symbol *s, void *dst, size_t size)
 {
 	return s->code && j->dump.fd >= 0 && size <= s->end - s->start &&

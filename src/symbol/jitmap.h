@@ -29,6 +29,11 @@ bool jitmap_stale(const struct jitmap *j, char *ret_path, size_t size);
 /* The same without following it: is there one for @pid, a running process? */
 enum jitmap_state { JITMAP_NONE, JITMAP_STALE, JITMAP_GOOD };
 enum jitmap_state jitmap_look(pid_t pid, char *ret_path, size_t size);
+/* As jittable_find_named and jittable_line. */
+bool jitmap_find_named(struct jitmap *j, uint64_t start, const char *name,
+		       struct jit_symbol *ret_symbol);
+bool jitmap_line(struct jitmap *j, const struct jit_symbol *s, uint64_t addr, const char **ret_file,
+		 uint32_t *ret_line);
 /* Copy @size bytes of code of a symbol. False: the file does not hold them. */
 bool jitmap_code(struct jitmap *j, const struct jit_symbol *s, void *dst, size_t size);
 

@@ -92,27 +92,41 @@ static void sort(struct jittable *t)
 	t->sorted = t->entries.len;
 }
 
-static void place(const struct jittable *t, const struct jit_entry *e, uint64_t addr,
-		  struct jit_symbol *to)
+bool jittable_line(const struct jittable *t, const struct jit_symbol *s, uint64_t addr,
+		   const char **ret_file, uint32_t *ret_line)
 {
-	to->file = "";
-	for (uint32_t i = 0; i < e->nlines; i++) {
-		const struct jit_line *l = &t->lines.data[e->lines + i];
+	const struct jit_line *at = NULL;
+
+	for (uint32_t i = 0; i < s->nlines; i++) {
+		const struct jit_line *l = &t->lines.data[s->lines + i];
 
 		if (l->addr > addr)
 			break;
-		to->file = t->text.data + l->file;
-		to->line = l->line;
+		at = l;
 	}
+	if (!at)
+		return false;
+	*ret_file = t->text.data + at->file;
+	*ret_line = at->line;
+	return true;
 }
 
-bool jittable_find(struct jittable *t, uint64_t addr, struct jit_symbol *ret_symbol)
+static void fill(const struct jittable *t, const struct jit_entry *e, struct jit_symbol *to)
 {
-	const struct jit_entry *best = NULL;
-	size_t lo = 0, hi;
+	*to = (struct jit_symbol){.start = e->start,
+				  .end = e->end,
+				  .code = e->code,
+				  .name = t->text.data + e->name,
+				  .file = "",
+				  .lines = e->lines,
+				  .nlines = e->nlines};
+}
 
-	sort(t);
-	hi = t->sorted;
+/* The first entry that begins behind @addr. */
+static size_t behind(const struct jittable *t, uint64_t addr)
+{
+	size_t lo = 0, hi = t->sorted;
+
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -121,6 +135,16 @@ bool jittable_find(struct jittable *t, uint64_t addr, struct jit_symbol *ret_sym
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+bool jittable_find(struct jittable *t, uint64_t addr, struct jit_symbol *ret_symbol)
+{
+	const struct jit_entry *best = NULL;
+	size_t lo;
+
+	sort(t);
+	lo = behind(t, addr);
 	for (unsigned n = 0; lo && t->reach[lo - 1] > addr && n < BACK_MAX; lo--, n++) {
 		const struct jit_entry *e = &t->entries.data[lo - 1];
 
@@ -129,10 +153,36 @@ bool jittable_find(struct jittable *t, uint64_t addr, struct jit_symbol *ret_sym
 	}
 	if (!best)
 		return false;
-	*ret_symbol = (struct jit_symbol){
-		best->start, best->end, best->code, t->text.data + best->name, "", 0};
-	place(t, best, addr, ret_symbol);
+	fill(t, best, ret_symbol);
+	(void)jittable_line(t, ret_symbol, addr, &ret_symbol->file, &ret_symbol->line);
 	return true;
+}
+
+bool jittable_find_named(struct jittable *t, uint64_t start, const char *name,
+			 struct jit_symbol *ret_symbol)
+{
+	const struct jit_entry *best = NULL;
+	size_t from = 0, to;
+
+	sort(t);
+	to = t->sorted;
+	if (start) {
+		from = behind(t, start - 1);
+		to = behind(t, start);
+	}
+	for (size_t i = from; i < to; i++) {
+		const struct jit_entry *e = &t->entries.data[i];
+
+		if (strcmp(t->text.data + e->name, name) != 0)
+			continue;
+		bool keeps = e->code || !best || !best->code;
+
+		if (!best || (keeps && (e->order > best->order || !best->code)))
+			best = e;
+	}
+	if (best)
+		fill(t, best, ret_symbol);
+	return best != NULL;
 }
 
 /* ---- perf maps ---- */

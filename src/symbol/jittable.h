@@ -54,6 +54,7 @@ struct jit_symbol {
 	const char *name; /* good until the next change */
 	const char *file; /* "" unknown */
 	uint32_t line;
+	uint32_t lines, nlines; /* all of its lines, as in jit_entry */
 };
 
 void jittable_init(struct jittable *t);
@@ -61,6 +62,15 @@ void jittable_fini(struct jittable *t);
 size_t jittable_bytes(const struct jittable *t);
 int jittable_add(struct jittable *t, const struct jit_entry *e, const char *name, size_t len);
 bool jittable_find(struct jittable *t, uint64_t addr, struct jit_symbol *ret_symbol);
+/*
+ * The function of this name that began at @start (0: wherever), though others may have taken its
+ * place: the last one written; of those anywhere, one whose code is kept before others.
+ */
+bool jittable_find_named(struct jittable *t, uint64_t start, const char *name,
+			 struct jit_symbol *ret_symbol);
+/* File and line of an address in this very code; false: not known. */
+bool jittable_line(const struct jittable *t, const struct jit_symbol *s, uint64_t addr,
+		   const char **ret_file, uint32_t *ret_line);
 
 /* "START SIZE name" lines in hex. */
 size_t perfmap_read(struct jittable *t, const char *bytes, size_t size);

@@ -71,6 +71,24 @@ static void test_replaced(void **state)
 	assert_string_equal(s.name, "newest");
 }
 
+/* By name, each generation is found again. */
+static void test_named(void **state)
+{
+	static const char text[] = "1000 100 old\n1000 10 new\n2000 10 old\n";
+	struct jittable *t = *state;
+	struct jit_symbol s;
+
+	perfmap_read(t, text, strlen(text));
+	assert_true(jittable_find_named(t, 0x1000, "old", &s));
+	assert_int_equal(s.end, 0x1100);
+	assert_true(jittable_find_named(t, 0x1000, "new", &s));
+	assert_int_equal(s.end, 0x1010);
+	assert_true(jittable_find_named(t, 0, "old", &s));
+	assert_int_equal(s.start, 0x2000); /* the last */
+	assert_false(jittable_find_named(t, 0x1001, "old", &s));
+	assert_false(jittable_find_named(t, 0, "none", &s));
+}
+
 /* ---- jitdump ---- */
 
 struct dump {
@@ -329,6 +347,29 @@ static void test_process(void **state)
 	assert_string_equal(l->insns[0].text, "nop");
 #endif
 	listing_unref(l);
+
+	/* Other code there: each of the two is listed with its own instructions and lines. */
+	lines(&d, 0x7000000200);
+	load(&d, 0x7000000200, "four", "\xf8\xc3", 2);
+	load(&d, 0x7000000200, "five", "\xf9\xc3", 2);
+	write_file(dump, d.bytes, d.len, O_TRUNC);
+	listing_unref(resolver_listing_now(r, tables_loc(t, frame)->lines[0].func)); /* reads on */
+	f.line = 1;
+	later = tables_frame(t, &f);
+	resolver_now(r, later);
+	func = tables_func_get(t, tables_loc(t, later)->lines[0].func);
+	assert_string_equal(tables_text(t, func->name), "five");
+	assert_int_equal(func->start, 0);
+	for (int i = 0; i < 2; i++) {
+		l = resolver_listing_now(r, tables_loc(t, i ? frame : later)->lines[0].func);
+#ifdef __x86_64__
+		assert_int_equal(l->ninsns, 2);
+		assert_int_equal(l->insns[0].addr, 0x7000000200);
+		assert_string_equal(l->insns[0].text, i ? "nop" : "stc");
+		assert_int_equal(l->insns[0].line, 0); /* those of "four" */
+#endif
+		listing_unref(l);
+	}
 	munmap(mark, 4096);
 	close(fd);
 	unlink(map);
@@ -342,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dump, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dump_damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_corpus_map, setup, teardown),

@@ -33,6 +33,7 @@ struct command {
 		COMMAND_MODE,       /* flags = QUERY_NO_KERNEL | QUERY_NO_USER for the source */
 		COMMAND_CANCEL,     /* stop reading the recording, a download, a save */
 		COMMAND_KILL_CHILD, /* end the started command */
+		COMMAND_CALLS,      /* count calls of function number = func_id for a moment */
 	} kind;
 	char text[1024];
 	uint64_t number;

@@ -496,6 +496,7 @@ static void (*const doers[ACTIONS])(struct ui *, struct page *) = {
 	[ACTION_SAVE] = do_save,
 	[ACTION_SOURCE] = do_source,
 	[ACTION_CALLERS] = do_callers,
+	[ACTION_CALLS] = do_calls,
 	[ACTION_BOTTOM_UP] = do_bottom_up,
 	[ACTION_ASSEMBLY] = do_assembly,
 	[ACTION_HOT_NEXT] = do_hot,

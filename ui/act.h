@@ -6,6 +6,6 @@ struct ui;
 struct page;
 typedef void act_fn(struct ui *ui, struct page *page);
 
-act_fn do_freeze, do_window, do_mark, do_events, do_save, do_rate, do_interval;
+act_fn do_freeze, do_window, do_mark, do_events, do_save, do_rate, do_interval, do_calls;
 
 #endif

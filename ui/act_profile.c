@@ -196,3 +196,21 @@ void do_interval(struct ui *ui, struct page *page)
 	snprintf(now, sizeof now, "%.1f", ui->interval_ms / 1000.0);
 	overlay_prompt(ui, "Seconds between refreshes:", now, interval_done);
 }
+
+/* Of the row's function, or of the one the page is about. */
+void do_calls(struct ui *ui, struct page *page)
+{
+	const struct row *row = page_cursor(page);
+	struct row_key key = row ? row_function(row) : (struct row_key){0};
+	struct command c = {.kind = COMMAND_CALLS};
+
+	if (!key.kind && page->focus.kind == ROW_FUNCTION)
+		key = page->focus;
+	if (!key.kind || (row && row->flags & ROW_UNRESOLVED)) {
+		app_say(ui, MESSAGE_INFO, "this row is no function with a name");
+		return;
+	}
+	c.number = key.a;
+	command(ui, &c);
+	app_say(ui, MESSAGE_INFO, "counting calls, for a second at most");
+}

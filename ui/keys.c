@@ -63,6 +63,8 @@ const struct action_info action_table[ACTIONS] = {
 	[ACTION_SAVE] = {"save", "save", "save a snapshot", GROUP_PROFILE, "s F2"},
 	[ACTION_SOURCE] = {"source", "source", "source of this function", GROUP_SCREENS, "a"},
 	[ACTION_CALLERS] = {"callers", "callers", "callers and callees", GROUP_SCREENS, "c"},
+	[ACTION_CALLS] = {"count-calls", "count calls", "count this function's calls for a moment",
+			  GROUP_PROFILE, "C"},
 	[ACTION_BOTTOM_UP] = {"bottom-up", "bottom-up", "bottom-up tree of this function",
 			      GROUP_SCREENS, "b"},
 	[ACTION_ASSEMBLY] = {"assembly", "assembly", "assembly on or off", GROUP_TABLE, "o"},

@@ -129,6 +129,18 @@ static void kill_child(struct engine *e, const struct command *c)
 			    strerror(errno));
 }
 
+static void count_calls(struct engine *e, const struct command *c)
+{
+	struct job job = {.kind = JOB_CALLS, .func = (func_id)c->number};
+
+	if (!e->setup.live || engine_finished(e))
+		engine_tell(e, NOTICE_WARN, "calls are counted of programs that run");
+	else if (c->number & FID_FRAME)
+		engine_tell(e, NOTICE_WARN, "its name is not known yet");
+	else if (!mailbox_post(e->jobs, &job))
+		engine_tell(e, NOTICE_ERROR, "still busy with what was asked before");
+}
+
 void engine_obey(struct engine *e)
 {
 	static void (*const obey[])(struct engine *, const struct command *) = {
@@ -140,6 +152,7 @@ void engine_obey(struct engine *e)
 		[COMMAND_MODE] = set_mode,
 		[COMMAND_CANCEL] = cancel,
 		[COMMAND_KILL_CHILD] = kill_child,
+		[COMMAND_CALLS] = count_calls,
 	};
 	struct command c;
 	while (mailbox_take(e->commands, &c)) {

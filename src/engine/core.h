@@ -12,6 +12,7 @@
 
 #include "base/mailbox.h"
 #include "base/spsc.h"
+#include "engine/calls.h"
 #include "engine/intake.h"
 #include "engine/output.h"
 #include "engine/run.h"
@@ -45,7 +46,8 @@ struct snap_wait {
 void snap_wait_unref(struct snap_wait *w);
 
 struct job {
-	enum { JOB_SAVE, JOB_DOCTOR, JOB_END } kind;
+	enum { JOB_SAVE, JOB_DOCTOR, JOB_CALLS, JOB_END } kind;
+	func_id func;                    /* JOB_CALLS: whose */
 	const struct snapshot *snapshot; /* the job's own reference */
 	char path[1024];
 	char span[320]; /* what is saved, in words */
@@ -96,6 +98,7 @@ struct engine {
 	struct mailbox *commands, *notices, *says, *jobs, *waits;
 	struct slot *asked, *answer;
 	struct text_box doctor;
+	struct calls_box calls;
 	int wake_fd, ui_fd;
 	atomic_bool stopping;
 	atomic_uint saving; /* files that are still to be written */
@@ -159,6 +162,9 @@ void engine_obey(struct engine *e);
 /* Takes the snapshot's reference. False: too many wait; nothing is done then. */
 bool jobs_save(struct engine *e, const struct job *job);
 void *jobs_main(void *arg);
+
+/* calls.c */
+void calls_job(struct engine *e, const struct job *job); /* jobs thread */
 
 /* freeze.c */
 const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns);

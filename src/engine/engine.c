@@ -103,6 +103,7 @@ struct engine *engine_new(const struct engine_setup *setup, struct err *err)
 	e->start_ns = clock_mono_ns();
 	e->wake_fd = e->ui_fd = -1;
 	pthread_mutex_init(&e->doctor.lock, NULL);
+	pthread_mutex_init(&e->calls.lock, NULL);
 	int failed = shared_init(&e->shared);
 	if (!failed)
 		failed = make_channels(e);
@@ -141,6 +142,7 @@ void engine_free(struct engine *e)
 	free(e->fits);
 	free(e->doctor.text);
 	pthread_mutex_destroy(&e->doctor.lock);
+	pthread_mutex_destroy(&e->calls.lock);
 	slot_free(e->asked);
 	slot_free(e->answer);
 	mailbox_free(e->commands);

@@ -1,5 +1,6 @@
 /*
- * jobs: what may take long and must hold up neither samples nor screens: files, the doctor.
+ * jobs: what may take long and must hold up neither samples nor screens: files, the doctor,
+ * counting calls.
  *
  * Jobs thread. It reads snapshots by reference and tells the outcome by notice. Jobs run in the
  * order in which they came; the last one ends the thread.
@@ -75,6 +76,7 @@ void *jobs_main(void *arg)
 	static void (*const run[])(struct engine *, const struct job *) = {
 		[JOB_SAVE] = save,
 		[JOB_DOCTOR] = doctor,
+		[JOB_CALLS] = calls_job,
 	};
 	struct engine *e = arg;
 	struct pollfd p = {.fd = mailbox_fd(e->jobs), .events = POLLIN};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/build.h"
+#include "engine/calls.h"
 
 /* Derived columns of a row of the fold. */
 static void fill_metrics(struct build *b, struct row *row, const struct fold_row *r)
@@ -66,6 +67,7 @@ static void fill_function(struct build *b, struct row *row, const struct fold_ro
 	}
 	build_shares(b, row, &r->self, &r->total);
 	fill_metrics(b, row, r);
+	row->hint = calls_text(b, r->fid, row->total, row->total_margin);
 }
 
 /* "… 1,204 more" with their share of self. */

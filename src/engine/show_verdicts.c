@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/calls.h"
 #include "engine/verdict_facts.h"
 
 #define VERDICTS_MAX  200
@@ -70,6 +71,30 @@ static void add_counts(struct build *b, fid_t fid, struct verdict_facts *f)
 			}
 }
 
+/* What counted calls say of a function, by its share with its callees. */
+static void judge_calls(struct build *b, fid_t fid, const struct verdict *proto, struct list *l)
+{
+	struct verdict v = *proto;
+	struct call_rate rate;
+	const struct fold_row *r = fold_rows_find(&b->e->rows, fid);
+	struct interval i;
+
+	if (!r || !calls_known(&b->e->calls, fid, &rate))
+		return;
+	i = confidence_interval(r->total.weight, r->total.weight_sq, b->whole, b->whole_n);
+	v.facts = (struct verdict_facts){
+		.source = VERDICT_COUNTED,
+		.share = i.share,
+		.share_margin = i.share - i.low,
+		.hits = confidence_effective(r->total.weight, r->total.weight_sq)};
+	for (int k = 0; k < FACTS; k++)
+		v.facts.fact[k] = NAN;
+	v.facts.fact[FACT_CALL_RATE] = calls_least(&rate);
+	if (rate.error <= CALLS_VAGUE)
+		v.facts.fact[FACT_AVG_NS] = calls_each_ns(b, &rate, i.share);
+	judge(l, &v);
+}
+
 static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 {
 	for (size_t i = 0; i < s->len; i++) {
@@ -89,6 +114,13 @@ static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 			v.flags = x.flags;
 			judge(l, &v);
 		}
+		if (!x.name) {
+			fid_text(b, p->fid, &x);
+			v.where = x.name;
+			v.full = x.full;
+			v.flags = x.flags;
+		}
+		judge_calls(b, p->fid, &v, l);
 	}
 }
 

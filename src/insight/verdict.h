@@ -29,6 +29,7 @@ enum fact {
 	FACT_SD_AVG,      /* standard deviation over average */
 	FACT_P99_P50,     /* 99th percentile over median */
 	FACT_PATH_SHARE,  /* edge: of the time */
+	FACT_CALL_RATE,   /* calls for each second of CPU time, counted for a moment */
 	FACTS
 };
 
@@ -36,7 +37,8 @@ enum verdict_source {
 	VERDICT_SAMPLES = 1,
 	VERDICT_DURATION = 2,
 	VERDICT_CACHE = 4,
-	VERDICT_EDGE = 8
+	VERDICT_EDGE = 8,
+	VERDICT_COUNTED = 16 /* samples, and calls that were counted on demand */
 };
 
 struct verdict_facts {

@@ -189,21 +189,27 @@ static bool bias_of(const struct image *image, const struct maps_line *m, uint64
 	return false;
 }
 
-static void look_at(struct search *s, const struct maps_line *m, struct tables *t)
+/* The file behind a mapping of @pid. */
+static struct module module_of(struct tables *t, pid_t pid, const struct maps_line *m)
 {
-	const struct module_access access = {.symfs = s->symfs, .live = true};
-	const struct module module = {
+	return (struct module){
 		.kind = MODULE_FILE,
 		.path = tables_str(t, m->path),
 		.name = tables_str(t, m->path),
 		.deleted = m->deleted,
-		.pid = s->pid,
+		.pid = pid,
 		.map_start = m->start,
 		.map_end = m->end,
 		.dev_major = m->dev_major,
 		.dev_minor = m->dev_minor,
 		.inode = m->inode,
 	};
+}
+
+static void look_at(struct search *s, const struct maps_line *m, struct tables *t)
+{
+	const struct module_access access = {.symfs = s->symfs, .live = true};
+	const struct module module = module_of(t, s->pid, m);
 	struct image *image = NULL, *debug = NULL;
 
 	if (module_image(t, &module, &access, &image, NULL))
@@ -311,5 +317,64 @@ out:
 	tables_free(t);
 	free(line);
 	free(s);
+	return rc;
+}
+
+static bool has_no_place(const struct module *m, const struct func *f)
+{
+	return f->flags & (FUNC_KERNEL | FUNC_SPECIAL) || !f->start ||
+	       (m->kind != MODULE_FILE && m->kind != MODULE_JIT);
+}
+
+static bool bias_in(pid_t pid, const struct maps_line *m, const char *symfs, uint64_t *ret_bias)
+{
+	const struct module_access access = {.symfs = symfs, .live = true};
+	struct tables *t = tables_new();
+	struct image *image = NULL;
+	bool found = false;
+
+	if (t) {
+		const struct module module = module_of(t, pid, m);
+
+		found = !module_image(t, &module, &access, &image, NULL) &&
+			bias_of(image, m, ret_bias);
+	}
+	image_close(image);
+	tables_free(t);
+	return found;
+}
+
+int function_locate(pid_t pid, const struct tables *t, const struct func *f, const char *symfs,
+		    uint64_t *ret_addr, struct err *err)
+{
+	const struct module *module = tables_module_get(t, f->module);
+	struct maps_line *line;
+	char *text = NULL;
+	size_t len = 0;
+	int rc;
+
+	if (has_no_place(module, f))
+		return err_set(err, ENOTSUP, "%.80s has no code of its own that a process calls",
+			       tables_text(t, f->shown));
+	if (module->kind == MODULE_JIT) {
+		*ret_addr = f->start;
+		return module->pid == pid ? 0 : -ENOENT;
+	}
+	line = malloc(sizeof *line);
+	rc = line ? maps_read(pid, &text, &len, err) : err_set(err, ENOMEM, "out of memory");
+	if (!rc)
+		rc = -ENOENT;
+	for (const char *at = text; rc == -ENOENT && maps_next(&at, text + len, line);) {
+		uint64_t bias;
+
+		if (!(line->prot & PROT_EXEC) || line->inode != module->inode ||
+		    line->dev_major != module->dev_major || line->dev_minor != module->dev_minor ||
+		    !bias_in(pid, line, symfs, &bias))
+			continue;
+		*ret_addr = f->start + bias;
+		rc = 0;
+	}
+	free(text);
+	free(line);
 	return rc;
 }

@@ -1,0 +1,177 @@
+/*
+ * calls: see calls.h. The processes are those whose threads the tables know alive; each that maps
+ * the function's file is counted in.
+ */
+#include "engine/calls.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/build.h"
+#include "sample/callcount.h"
+#include "symbol/locate.h"
+
+#define PLACES_MAX 256 /* processes */
+
+bool calls_known(struct calls_box *box, func_id func, struct call_rate *ret)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&box->lock);
+	for (uint32_t i = 0; !found && i < box->n && i < CALLS_KEPT; i++) {
+		*ret = box->data[(box->n - 1 - i) % CALLS_KEPT];
+		found = ret->func == func;
+	}
+	pthread_mutex_unlock(&box->lock);
+	return found;
+}
+
+static void keep(struct calls_box *box, const struct call_rate *rate)
+{
+	pthread_mutex_lock(&box->lock);
+	box->data[box->n++ % CALLS_KEPT] = *rate;
+	if (box->n == 2 * CALLS_KEPT)
+		box->n = CALLS_KEPT;
+	pthread_mutex_unlock(&box->lock);
+}
+
+/* Shares are of the CPU time of the whole target: nothing is hidden, no thread alone. */
+static bool of_cpu_time(const struct build *b)
+{
+	return b->desc && b->desc->cpu_time && !b->q->task && !(b->q->flags & QUERY_FILTERS) &&
+	       !b->q->focus.kind;
+}
+
+double calls_each_ns(const struct build *b, const struct call_rate *rate, double share)
+{
+	return of_cpu_time(b) && rate->per_cpu_s > 0 ? share / rate->per_cpu_s * 1e9 : NAN;
+}
+
+static const char *time_text(struct build *b, double ns)
+{
+	return ns < 1e3   ? build_text(b, "%.0f ns", ns)
+	       : ns < 1e6 ? build_text(b, "%.1f µs", ns / 1e3)
+	       : ns < 1e9 ? build_text(b, "%.1f ms", ns / 1e6)
+			  : build_text(b, "%.1f s", ns / 1e9);
+}
+
+double calls_least(const struct call_rate *rate)
+{
+	return rate->per_cpu_s / (1 + rate->error);
+}
+
+/* Two digits are more than is known, but for small numbers. */
+static double rounded(double v)
+{
+	double unit = v >= 1000 ? pow(10, floor(log10(v)) - 1) : 1;
+
+	return round(v / unit) * unit;
+}
+
+static int rate_text(const struct call_rate *rate, char *text, size_t size)
+{
+	return rate->error > CALLS_VAGUE
+		       ? snprintf(text, size, "more than %.0f calls for each second of CPU time",
+				  rounded(calls_least(rate)))
+		       : snprintf(text, size, "%.0f calls for each second of CPU time",
+				  rounded(rate->per_cpu_s));
+}
+
+const char *calls_text(struct build *b, func_id func, double share, double margin)
+{
+	struct call_rate rate;
+	char often[96];
+	double each;
+
+	if (func & FID_FRAME || !calls_known(&b->e->calls, func, &rate))
+		return "";
+	rate_text(&rate, often, sizeof often);
+	each = calls_each_ns(b, &rate, share);
+	if (!(each > 0))
+		return build_text(b, "%s", often);
+	if (rate.error > CALLS_VAGUE)
+		return build_text(b, "%s, less than %s each with callees", often,
+				  time_text(b, each * (1 + rate.error)));
+	return build_text(b, "%s, %s ± %.0f %% each with callees", often, time_text(b, each),
+			  100 * hypot(margin / share, rate.error));
+}
+
+/* Where the function lies in every process that is watched. */
+static uint32_t find_places(struct engine *e, const struct func *f, struct calls_place *places,
+			    struct err *err)
+{
+	uint32_t n = 0, count = tables_task_count(e->tables);
+	pid_t seen[PLACES_MAX];
+	uint32_t nseen = 0;
+
+	for (task_id id = 1; id <= count && nseen < PLACES_MAX; id++) {
+		const struct task *t = tables_task_get(e->tables, id);
+		bool known = t->pid <= 0 || atomic_load(&t->gone_ns);
+
+		for (uint32_t i = 0; !known && i < nseen; i++)
+			known = seen[i] == t->pid;
+		if (known)
+			continue;
+		seen[nseen++] = t->pid;
+		places[n].pid = t->pid;
+		if (!function_locate(t->pid, e->tables, f, e->setup.symfs, &places[n].addr, err))
+			n++;
+	}
+	return n;
+}
+
+static void tell(struct engine *e, const char *name, const struct calls_result *r,
+		 const struct call_rate *rate)
+{
+	double s = (double)r->elapsed_ns / 1e9;
+	char often[96] = "in which nothing else ran";
+
+	if (r->cpu_ns)
+		rate_text(rate, often, sizeof often);
+	engine_tell(e, r->cpu_ns ? NOTICE_INFO : NOTICE_WARN,
+		    "%.80s: %llu call%s in %.2f s, %s%s; counting one took %.1f µs", name,
+		    (unsigned long long)r->calls, r->calls == 1 ? "" : "s", s, often,
+		    r->unwatched ? " (of the threads that could be watched)" : "",
+		    (double)r->cost_ns / 1e3);
+}
+
+static void count(struct engine *e, func_id func, const char *name,
+		  const struct calls_place *places, uint32_t n)
+{
+	struct call_rate rate = {.func = func};
+	struct err err = {0};
+	struct calls_result r;
+
+	if (calls_count(places, n, &e->stopping, &r, &err)) {
+		engine_tell(e, NOTICE_WARN, "%.80s: %s", name, err.msg);
+		return;
+	}
+	if (r.cpu_ns) {
+		rate.per_cpu_s = (double)r.calls / ((double)r.cpu_ns / 1e9);
+		rate.error = r.error;
+		rate.at_ns = clock_mono_ns();
+		keep(&e->calls, &rate);
+	}
+	tell(e, name, &r, &rate);
+	engine_wake(e);
+}
+
+void calls_job(struct engine *e, const struct job *job)
+{
+	const struct func *f = tables_func_get(e->tables, job->func);
+	const char *name = tables_text(e->tables, f->shown);
+	struct calls_place *places = calloc(PLACES_MAX, sizeof *places);
+	struct err err = {0};
+	uint32_t n = places ? find_places(e, f, places, &err) : 0;
+
+	if (n)
+		count(e, job->func, name, places, n);
+	else
+		engine_tell(e, NOTICE_WARN, "%.80s: %s", name,
+			    err.msg[0] ? err.msg
+				       : "no process that is watched has its code mapped");
+	free(places);
+}

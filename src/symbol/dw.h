@@ -385,14 +385,18 @@ void dw_scopes_drop(struct dw_scopes *s);
 
 /* ---- tail calls: dwtail.c ---- */
 
-#define DW_TAIL_MAX 8 /* frames that may be missing between two */
+#define DW_TAIL_MAX  8 /* frames that may be missing between two */
+#define DW_TAIL_NAME 256
 
 /* Who called the function at hand, when it was reached from @ret's call by jumps? */
 struct dw_tail_query {
-	uint64_t ret;          /* return address in the caller */
+	uint64_t ret;           /* return address in the caller; 0: it is in another module … */
+	const char *first_name; /* … whose DWARF says that this function of ours is called there */
 	uint64_t callee_addr;  /* code of the function that seems called; 0: another module's … */
 	uint64_t callee_start; /* … its symbol's start, 0 unknown … */
 	const char *callee_name; /* … and linker name */
+	char *ret_elsewhere; /* NULL, or where the name of another module's function goes that the
+				call is to, when that is told (DW_TAIL_NAME bytes) */
 	uint64_t (*start_of)(void *ctx, const char *linker_name);
 	void *ctx;
 };

@@ -5,7 +5,8 @@
  * there, the called one must have jumped on; its own call sites tell where to. Only an unambiguous
  * way is told: one path of direct tail calls, no function on it that jumps to where DWARF does not
  * say, none that can be gone through twice. Functions are known by their entry, so that parts of
- * one (.cold) are the same. Inside guards; DWARF 5 section 3.4.1 and GNU's forms before it.
+ * one (.cold) are the same. A call into another module is followed there, by the function's name.
+ * Inside guards; DWARF 5 section 3.4.1 and GNU's forms before it.
  */
 #include <dwarf.h>
 
@@ -365,6 +366,16 @@ static bool is_call(void *ctx, const struct site *site)
 	return false;
 }
 
+static void note_elsewhere(const struct search *s, const struct place *p)
+{
+	size_t n = p->name ? strcspn(p->name, "@") : 0;
+
+	if (p->unit || !s->q->ret_elsewhere || !n || n >= DW_TAIL_NAME)
+		return;
+	memcpy(s->q->ret_elsewhere, p->name, n);
+	s->q->ret_elsewhere[n] = '\0';
+}
+
 static bool called(const struct search *s, struct place *ret_place)
 {
 	struct calling c = {.ret = s->q->ret};
@@ -378,8 +389,19 @@ static bool called(const struct search *s, struct place *ret_place)
 	for (unsigned i = 0; i < n && n <= STARTS_MAX; i++)
 		if (same_place(&s->callee, &to[i]))
 			return false; /* called as it seems */
+	if (n == 1)
+		note_elsewhere(s, &to[0]);
 	*ret_place = to[0];
 	return n == 1 && to[0].unit;
+}
+
+/* The function that another module's call is to, by its name here. */
+static bool called_by_name(const struct search *s, struct place *ret_place)
+{
+	uint64_t start = s->q->start_of ? s->q->start_of(s->q->ctx, s->q->first_name) : 0;
+
+	return start && place_at(s->f, start, ret_place) && ret_place->start == start &&
+	       ret_place->unit && !same_place(&s->callee, ret_place);
 }
 
 static bool doubtful(const struct search *s)
@@ -411,7 +433,7 @@ unsigned dw_tail_calls(struct dw_file *f, const struct dw_tail_query *q,
 	if (!q->callee_addr || !place_at(f, q->callee_addr, &s.callee))
 		s.callee.start = q->callee_start;
 	s.callee.name = q->callee_name;
-	if (!called(&s, &first))
+	if (q->first_name ? !called_by_name(&s, &first) : !called(&s, &first))
 		return 0;
 	visit(&s, &first);
 	if (doubtful(&s) || circles(&s))

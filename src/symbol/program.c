@@ -380,7 +380,7 @@ unsigned program_tail_calls(struct program *p, const struct dw_tail_query *q,
 		open_dwarf(p);
 	if (p->dw_bad)
 		return 0;
-	a.query.ret -= p->slide;
+	a.query.ret -= q->ret ? p->slide : 0;
 	a.query.callee_addr -= q->callee_addr ? p->slide : 0;
 	a.query.callee_start -= q->callee_start ? p->slide : 0;
 	a.query.start_of = start_of;

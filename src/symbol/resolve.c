@@ -484,6 +484,40 @@ void resolve_lines(struct resolve *r, frame_id frame)
 		shrink(r, p);
 }
 
+/*
+ * Functions missing between a call and what runs there: of the caller's module, or, when that one's
+ * DWARF says only which function of another is called, of the module that now runs.
+ */
+static unsigned find_tail(struct resolve *r, const struct frame *up, const struct frame *down,
+			  const struct func *holder, struct dw_tail_step steps[DW_TAIL_MAX],
+			  module_id *ret_module)
+{
+	bool inside = down->module == up->module;
+	struct program *p = resolve_program(r, up->module);
+	char elsewhere[DW_TAIL_NAME] = "";
+	struct dw_tail_query q = {.callee_name = tables_text(r->tables, holder->raw),
+				  .callee_start = inside ? holder->start : 0,
+				  .ret_elsewhere = elsewhere};
+	unsigned n;
+
+	if (!p)
+		return 0;
+	q.ret = program_addr(p, up->addr, up->flags);
+	if (inside)
+		q.callee_addr = program_addr(p, look_up_addr(down), down->flags);
+	*ret_module = up->module;
+	n = program_tail_calls(p, &q, steps);
+	if (n || inside || !elsewhere[0] || !(p = resolve_program(r, down->module)))
+		return n;
+	q.ret = 0;
+	q.first_name = elsewhere;
+	q.ret_elsewhere = NULL;
+	q.callee_addr = program_addr(p, look_up_addr(down), down->flags);
+	q.callee_start = holder->start;
+	*ret_module = down->module;
+	return program_tail_calls(p, &q, steps);
+}
+
 void resolve_tail(struct resolve *r, frame_id caller, frame_id callee)
 {
 	const struct frame *up = tables_frame_get(r->tables, caller);
@@ -492,7 +526,7 @@ void resolve_tail(struct resolve *r, frame_id caller, frame_id callee)
 	struct dw_tail_step steps[DW_TAIL_MAX];
 	const struct func *holder = NULL;
 	const struct loc *loc = tables_loc(r->tables, callee);
-	struct program *p;
+	module_id module = up->module;
 
 	if (tables_tail_get(r->tables, caller, callee))
 		return;
@@ -502,20 +536,11 @@ void resolve_tail(struct resolve *r, frame_id caller, frame_id callee)
 	}
 	if (loc)
 		holder = tables_func_get(r->tables, loc->lines[loc->n - 1].func);
-	p = tables_tail_possible(r->tables, caller, callee) ? resolve_program(r, up->module) : NULL;
-	if (p && holder && !(holder->flags & FUNC_NO_SYMBOL)) {
-		bool inside = down->module == up->module;
-		struct dw_tail_query q = {
-			.ret = program_addr(p, up->addr, up->flags),
-			.callee_addr = inside ? program_addr(p, look_up_addr(down), down->flags)
-					      : 0,
-			.callee_start = inside ? holder->start : 0,
-			.callee_name = tables_text(r->tables, holder->raw)};
-
-		tail.n = program_tail_calls(p, &q, steps);
-	}
+	if (tables_tail_possible(r->tables, caller, callee) && holder &&
+	    !(holder->flags & FUNC_NO_SYMBOL))
+		tail.n = find_tail(r, up, down, holder, steps, &module);
 	for (uint32_t i = 0; i < tail.n; i++) {
-		struct frame f = {.module = up->module,
+		struct frame f = {.module = module,
 				  .addr = steps[i].pc,
 				  .flags = FRAME_TAILCALL | (steps[i].behind ? FRAME_RETURN : 0)};
 

@@ -156,6 +156,107 @@ static void check(const char *compiler, const char *flags)
 	assert_int_equal(system(command), 0);
 }
 
+/* A library's function is called and jumps on: told by the program's DWARF and the library's. */
+static const char user[] = "extern int lib_first(int), lib_either(int), lib_plain(int);\n"
+			   "int main(int argc, char **argv) {\n"
+			   "	volatile int sink = lib_first(argc);\n"
+			   "	sink = sink + lib_either(argc);\n"
+			   "	sink = sink + lib_plain(argc);\n"
+			   "	return argv[0][0] == sink;\n"
+			   "}\n";
+static const char library[] =
+	"#define FN __attribute__((noipa))\n"
+	"static FN int leaf(int x) { __asm__ volatile(\"\" : \"+r\"(x)); return x; }\n"
+	"static FN int second(int x) { return leaf(x * 3); }\n"
+	"FN int lib_first(int x) { return second(x + 1); }\n"
+	"static FN int target(int x) { __asm__ volatile(\"\" : \"+r\"(x)); return x; }\n"
+	"static FN int left(int x) { return target(x + 5); }\n"
+	"static FN int right(int x) { return target(x + 7); }\n"
+	"FN int lib_either(int x) { return x & 1 ? left(x) : right(x); }\n"
+	"FN int lib_plain(int x) { __asm__ volatile(\"\" : \"+r\"(x)); return x; }\n";
+
+static void write_text(const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* As missing(), for a function of the library and every return address in main. */
+static void missing_there(const struct prog *p, module_id lib, struct range main_, struct range to,
+			  char text[256])
+{
+	struct frame down = {.module = lib, .addr = to.start + to.size / 2};
+	frame_id inner = tables_frame(p->t, &down);
+
+	text[0] = '\0';
+	for (uint64_t at = main_.start + 1; at <= main_.start + main_.size; at++) {
+		struct frame up = {.module = p->module, .addr = at, .flags = FRAME_RETURN};
+		frame_id outer = tables_frame(p->t, &up);
+		const struct tail_calls *c;
+
+		resolver_tail_now(p->r, outer, inner);
+		c = tables_tail_get(p->t, outer, inner);
+		for (uint32_t i = 0; i < c->n; i++) {
+			const struct frame *f = tables_frame_get(p->t, c->frames[i]);
+
+			assert_true(f->flags & FRAME_TAILCALL);
+			assert_int_equal(f->module, lib);
+			snprintf(text + strlen(text), 256 - strlen(text), "%s%s", *text ? " " : "",
+				 name_of(p, c->frames[i]));
+		}
+	}
+}
+
+static void test_library(void **state)
+{
+	static const struct {
+		const char *callee, *missing;
+	} cases[] = {{"leaf", "lib_first second"},
+		     {"second", "lib_first"},
+		     {"lib_first", ""}, /* called */
+		     {"target", ""},    /* two ways */
+		     {"left", "lib_either"},
+		     {"lib_plain", ""}};
+	char text[256], command[512];
+
+	(void)state;
+	strcpy(dir, "/tmp/altpttop-tail-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	write_text("user.c", user);
+	write_text("lib.c", library);
+	snprintf(command, sizeof command,
+		 "cd %s && ${CC:-gcc} -O2 -g -fPIC -shared -o lib.so lib.c 2>log && "
+		 "${CC:-gcc} -O2 -g -o x user.c ./lib.so 2>log && nm -S x >symbols",
+		 dir);
+	if (system(command) != 0) {
+		print_message("skipped: it does not build here\n");
+		skip();
+	}
+	struct range main_ = range_of("main");
+	struct prog p = prog_open();
+	struct module m = {.kind = MODULE_FILE};
+
+	snprintf(command, sizeof command, "%s/lib.so", dir);
+	m.path = m.name = tables_str(p.t, command);
+	module_id lib = tables_module(p.t, &m);
+
+	snprintf(command, sizeof command, "cd %s && nm -S lib.so >symbols", dir);
+	assert_int_equal(system(command), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		missing_there(&p, lib, main_, range_of(cases[i].callee), text);
+		assert_string_equal(text, cases[i].missing);
+	}
+	prog_close(&p);
+	snprintf(command, sizeof command, "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_gcc(void **state)
 {
 	(void)state;
@@ -281,9 +382,8 @@ static void test_snapshot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gcc),
-		cmocka_unit_test(test_clang),
-		cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_gcc),      cmocka_unit_test(test_library),
+		cmocka_unit_test(test_clang),    cmocka_unit_test(test_fold),
 		cmocka_unit_test(test_snapshot),
 	};
 

@@ -109,7 +109,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%.c $(O)/libaltpttop.a
 
 # The screens on a made-up profile, to look at: build/tests/screen/fake/fake_main [many] [metrics] …
 FAKE_UI := $(O)/tests/screen/fake/fake_main
-$(FAKE_UI): tests/screen/fake/fake_main.c $(filter-out %/script.o,$(SCREEN_HELP)) $(O)/libaltpttop.a
+$(FAKE_UI): tests/screen/fake/fake_main.c $(filter-out %/script.o %/desk.o,$(SCREEN_HELP)) $(O)/libaltpttop.a
 	@mkdir -p $(@D)
 	$(call QUIET,CC   )$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(filter-out %/script.o,$(SCREEN_HELP)) \
 		$(O)/libaltpttop.a $(LIBS)

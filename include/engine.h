@@ -55,6 +55,13 @@ struct notice {
 	char text[512];
 };
 
+/* Events that stacks arrive for, as many as are known by now, at most @max; any thread. */
+struct engine_event {
+	uint16_t index; /* query.event */
+	char name[96];
+};
+uint32_t engine_events(const struct engine *e, struct engine_event *ret_events, uint32_t max);
+
 void engine_ask(struct engine *e, const struct query *q);
 void engine_command(struct engine *e, const struct command *c);
 const struct answer *

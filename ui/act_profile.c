@@ -111,9 +111,49 @@ static void events_chosen(struct ui *ui, const struct menu_item *item, const cha
 	app_say(ui, MESSAGE_INFO, "asked for %s", c.text);
 }
 
+static void recorded_chosen(struct ui *ui, const struct menu_item *item, const char *text)
+{
+	(void)text;
+	if (!item)
+		return;
+	ui->event = (uint16_t)item->id;
+	ui->ask = true;
+	app_say(ui, MESSAGE_INFO, "all columns are of %s", item->name);
+}
+
+/* Nothing can be counted that was not: which of the recording's events is shown is the question. */
+static void recorded_events(struct ui *ui)
+{
+	struct engine_event events[EVENT_MAX];
+	struct menu_item items[EVENT_MAX];
+	uint32_t n = engine_events(ui->engine, events, EVENT_MAX);
+
+	if (n < 2) {
+		app_say(ui, MESSAGE_INFO,
+			n ? "this recording has one event: %s"
+			  : "this recording has no sampled event",
+			n ? events[0].name : "");
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		items[i] = (struct menu_item){.id = events[i].index};
+		snprintf(items[i].name, sizeof items[i].name, "%s", events[i].name);
+		snprintf(items[i].text, sizeof items[i].text, "%s",
+			 events[i].index == ui->event || (ui->event == UINT16_MAX && !i)
+				 ? "shown now"
+				 : "");
+	}
+	overlay_menu(ui, "Show which event of the recording?", items, (int)n, recorded_chosen);
+	ui->overlay.filters = true;
+}
+
 void do_events(struct ui *ui, struct page *page)
 {
 	(void)page;
+	if (ui->config->whole) {
+		recorded_events(ui);
+		return;
+	}
 	overlay_menu(ui, "Count what? Sets, and events by name (type to search)", NULL, 0,
 		     events_chosen);
 	ui->overlay.filters = ui->overlay.free = true;

@@ -85,6 +85,7 @@ int app_init(struct ui *ui, struct engine *engine, const struct ui_config *confi
 		.window_ns = config->whole ? 0 : WINDOW_START_NS,
 		.interval_ms = config->interval_ms ? config->interval_ms : 1000,
 		.set = UINT16_MAX,
+		.event = UINT16_MAX,
 		.ask = true,
 		.redraw = true,
 	};
@@ -194,6 +195,7 @@ static bool fits(const struct ui *ui, const struct page *page, const struct answ
 		       (!page->answer || page->answer->query.serial != page->serial);
 	return a->query.view == page->view->kind && row_key_equal(a->query.focus, page->focus) &&
 	       a->query.task == ui->task && a->query.set == ui->set &&
+	       a->query.event == ui->event &&
 	       (a->query.flags & QUERY_BOTTOM_UP) == (page->flags & QUERY_BOTTOM_UP);
 }
 

@@ -59,7 +59,7 @@ const struct action_info action_table[ACTIONS] = {
 			   GROUP_PROFILE, "w"},
 	[ACTION_MARK] = {"mark", "start anew", "count from here on; again: undo", GROUP_PROFILE,
 			 "z"},
-	[ACTION_EVENTS] = {"events", "events", "choose what is counted", GROUP_PROFILE, "e"},
+	[ACTION_EVENTS] = {"events", "events", "choose what is counted or shown", GROUP_PROFILE, "e"},
 	[ACTION_SAVE] = {"save", "save", "save a snapshot", GROUP_PROFILE, "s F2"},
 	[ACTION_SOURCE] = {"source", "source", "source of this function", GROUP_SCREENS, "a"},
 	[ACTION_CALLERS] = {"callers", "callers", "callers and callees", GROUP_SCREENS, "c"},

@@ -96,6 +96,7 @@ void page_ask(struct ui *ui, struct page *page)
 		.until_ns = ui->frozen ? ui->until_ns : 0,
 		.task = ui->task,
 		.set = ui->set,
+		.event = ui->event,
 		.sort = page->sort,
 		.reverse = page->reverse,
 		.focus = page->focus,

@@ -305,6 +305,21 @@ static void drain_ui_fd(struct engine *e)
 		return; /* nothing new */
 }
 
+uint32_t engine_events(const struct engine *e, struct engine_event *ret_events, uint32_t max)
+{
+	uint32_t n = 0, count = shared_event_count(&e->shared);
+
+	for (uint16_t i = 0; i < count && n < max; i++) {
+		const struct event_desc *d = shared_event(&e->shared, i);
+
+		if (!d || !d->sampled)
+			continue;
+		ret_events[n].index = i;
+		build_copy(ret_events[n++].name, sizeof ret_events->name, d->name);
+	}
+	return n;
+}
+
 const struct answer *engine_answer(struct engine *e)
 {
 	drain_ui_fd(e);

@@ -119,7 +119,8 @@ struct view_state {
 	uint32_t flags; /* enum query_flag as the person set them, those of other views included */
 	uint64_t window_ns, until_ns;
 	task_id task;
-	uint16_t set; /* event set in view, UINT16_MAX: the newest */
+	uint16_t set;   /* event set in view, UINT16_MAX: the newest */
+	uint16_t event; /* whose weights are shares, UINT16_MAX: its first */
 	uint32_t sort;
 	bool reverse;
 	struct row_key focus;

@@ -25,7 +25,8 @@ struct fake {
 	bool many;       /* thousands of functions, deep trees */
 	bool metrics;    /* the event set has derived columns */
 	bool finished;
-	double reading; /* a recording, read so far; 0: live */
+	const char *const *events; /* sampled ones of a recording, NULL-terminated; NULL none */
+	double reading;            /* a recording, read so far; 0: live */
 	bool marked;
 	bool download; /* a debug file is on its way */
 	uint64_t time_ns;

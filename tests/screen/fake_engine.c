@@ -78,6 +78,18 @@ void engine_command(struct engine *e, const struct command *c)
 		fake_notice(f, NOTICE_SAVED, c->text);
 }
 
+uint32_t engine_events(const struct engine *e, struct engine_event *ret_events, uint32_t max)
+{
+	const struct fake *f = (const struct fake *)e;
+	uint32_t n = 0;
+
+	for (; f->events && f->events[n] && n < max; n++) {
+		ret_events[n].index = (uint16_t)(10 * n);
+		snprintf(ret_events[n].name, sizeof ret_events->name, "%s", f->events[n]);
+	}
+	return n;
+}
+
 const struct answer *engine_answer(struct engine *e)
 {
 	struct fake *f = (struct fake *)e;

@@ -12,52 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "script.h"
-
-static struct script s;
-
-static int start(void **state)
-{
-	(void)state;
-	script_init(&s);
-	script_start(&s, 80, 24);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	script_end(&s);
-	return 0;
-}
-
-static const char *cursor_name(void)
-{
-	const struct row *row = page_cursor(page_now(&s.ui));
-
-	return row ? row->name : "";
-}
-
-static enum view_kind view(void)
-{
-	return page_now(&s.ui)->view->kind;
-}
-
-static const struct command *commanded(void)
-{
-	static const struct command none = {.kind = COMMAND_KILL_CHILD};
-
-	return s.fake.ncommands ? &s.fake.commands[s.fake.ncommands - 1] : &none;
-}
-
-static bool screen_has(const char *text)
-{
-	char *all = script_text(&s);
-	bool found = strstr(all, text) != NULL;
-
-	free(all);
-	return found;
-}
+#include "desk.h"
 
 /* The person moves to a function; the table is sorted otherwise; the cursor is on the same one. */
 static void cursor_stays_on_its_function(void **state)
@@ -653,7 +608,6 @@ static void before_the_first_answer(void **state)
 	assert_false(screen_has("starting"));
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, start, end)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -12,52 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "script.h"
-
-static struct script s;
-
-static int start(void **state)
-{
-	(void)state;
-	script_init(&s);
-	script_start(&s, 80, 24);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	script_end(&s);
-	return 0;
-}
-
-static const char *cursor_name(void)
-{
-	const struct row *row = page_cursor(page_now(&s.ui));
-
-	return row ? row->name : "";
-}
-
-static enum view_kind view(void)
-{
-	return page_now(&s.ui)->view->kind;
-}
-
-static const struct command *commanded(void)
-{
-	static const struct command none = {.kind = COMMAND_KILL_CHILD};
-
-	return s.fake.ncommands ? &s.fake.commands[s.fake.ncommands - 1] : &none;
-}
-
-static bool screen_has(const char *text)
-{
-	char *all = script_text(&s);
-	bool found = strstr(all, text) != NULL;
-
-	free(all);
-	return found;
-}
+#include "desk.h"
 
 static void switches(void **state)
 {
@@ -147,10 +102,42 @@ static void parts_of_slots(void **state)
 	assert_true(screen_has("(stalled-cycles-frontend)"));
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, start, end)
+/* What a recording counted is all there is: `e` asks which of it the columns show. */
+static void recorded_events(void **state)
+{
+	static const char *const several[] = {"cycles:u", "page-faults", "LLC-load-misses", NULL},
+				 *const one[] = {"cpu-clock", NULL};
+
+	(void)state;
+	s.config.whole = true;
+	s.fake.events = several;
+	script_keys(&s, "e");
+	assert_true(screen_has("Show which event of the recording?"));
+	assert_true(screen_has("cycles:u") && screen_has("LLC-load-misses"));
+	assert_true(screen_has("shown now"));
+	script_keys(&s, "Down Enter");
+	assert_int_equal(s.fake.query.event, 10);
+	assert_int_equal(s.fake.ncommands, 0); /* nothing is counted anew */
+	assert_true(screen_has("all columns are of page-faults"));
+	script_keys(&s, "2"); /* on every screen */
+	assert_int_equal(s.fake.query.event, 10);
+	script_keys(&s, "e \"LLC Enter");
+	assert_int_equal(s.fake.query.event, 20);
+	script_keys(&s, "e \"nosuch Enter Esc");
+	assert_int_equal(s.fake.query.event, 20);
+	s.fake.events = one;
+	script_keys(&s, "e");
+	assert_true(screen_has("this recording has one event: cpu-clock"));
+	s.fake.events = NULL;
+	script_keys(&s, "e");
+	assert_true(screen_has("this recording has no sampled event"));
+	s.config.whole = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(recorded_events),
 		T(switches),
 		T(older_sets),
 		T(parts_of_slots),

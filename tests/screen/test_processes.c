@@ -10,18 +10,7 @@
 
 #include <cmocka.h>
 
-#include "script.h"
-
-static struct script s;
-
-static bool screen_has(const char *text)
-{
-	char *all = script_text(&s);
-	bool found = strstr(all, text) != NULL;
-
-	free(all);
-	return found;
-}
+#include "desk.h"
 
 static void keys_lead_there(void **state)
 {

@@ -108,7 +108,9 @@ const struct screen screen_duration = {
 	.name = "Duration",
 	.about =
 		"Spans of a trace by name: how often, how long, how evenly. The score weighs count, total, "
-		"average, longest and spread. \\ filters, as count>=10,total>50,avg<200 (ns).",
+		"average, longest and spread. max_avg: longest over average; sd_avg: standard deviation over "
+		"average; cachemiss: time above the average in cache misses of 150 ns; avg_child_nb: "
+		"children a span; avg_loop_size: children over different names. \\ filters, as count>=10,total>50,avg<200 (ns).",
 	.foot = {ACTION_ENTER, ACTION_SORT_MENU, ACTION_FILTER},
 	.enter = enter,
 	.act = act,

@@ -63,7 +63,9 @@ const struct screen screen_threads = {
 	.about =
 		"What each thread uses, does and waits on, and the function most of its samples are in. "
 		"CPU% is the kernel's account, 100 is one CPU. Enter shows the functions of one thread "
-		"(Esc or t shows all again); t groups threads by name, as worker-*, then by process.",
+		"(Esc or t shows all again); t groups threads by name, as worker-*, then by process. STATE: "
+		"running, sleeping, futex (sleeps on a lock or condition), disk wait (cannot be woken), "
+		"stopped, traced, zombie (not collected), parked and idle (kernel threads), ended.",
 	.flags = SCREEN_TREE,
 	.foot = {ACTION_ENTER, ACTION_THREAD, ACTION_CALLERS, ACTION_SOURCE, ACTION_FILTER},
 	.thread_label = "group",

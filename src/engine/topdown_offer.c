@@ -35,15 +35,77 @@ static void say(struct build *b, enum row_kind kind, uint32_t flags, const char 
 	row->flags = flags;
 }
 
-static void offer_sets(struct build *b, bool fits)
+static void offer_sets(struct build *b)
 {
 	for (size_t i = 0; i < b->e->setup.nsets; i++) {
 		const struct event_set *s = &b->e->setup.sets[i];
 		const struct topdown_fit *f = s->has_slots ? fit_of(b->e, i) : NULL;
 
-		if (f && f->fits == fits)
-			say(b, ROW_TEXT, fits ? ROW_GOOD : 0,
-			    build_text(b, "  %s: %s", s->name, fits ? s->about : f->reason));
+		if (f && f->fits)
+			say(b, ROW_TEXT, ROW_GOOD, build_text(b, "  %s: %s", s->name, s->about));
+	}
+}
+
+/* Why a set does not fit; NULL: it does, or has nothing to do with slots. */
+static const char *reason_of(struct build *b, size_t i)
+{
+	const struct event_set *s = &b->e->setup.sets[i];
+	const struct topdown_fit *f = s->has_slots ? fit_of(b->e, i) : NULL;
+
+	return f && !f->fits ? f->reason : NULL;
+}
+
+/* What is true of the machine whatever the set: "it is for x, and this CPU is y" has it at its end.
+ */
+static const char *common_part(const char *reason)
+{
+	const char *and = strstr(reason, ", and ");
+
+	return and? and+strlen(", and ") : reason;
+}
+
+static bool alike(const char *a, const char *b)
+{
+	return a && b && (common_part(a) == a) == (common_part(b) == b) &&
+	       !strcmp(common_part(a), common_part(b));
+}
+
+/* All sets with the reason of set @first, said once. */
+static void say_unfit(struct build *b, size_t first)
+{
+	const char *reason = reason_of(b, first), *names = NULL;
+	size_t own = (size_t)(common_part(reason) - reason), n = b->e->setup.nsets;
+	unsigned many = 0;
+
+	for (size_t i = first; i < n; i++)
+		many += alike(reason, reason_of(b, i));
+	if (own && many > 1)
+		say(b, ROW_TEXT, 0, build_text(b, "  %s:", common_part(reason)));
+	for (size_t i = first; i < n; i++) {
+		const char *name = b->e->setup.sets[i].name, *r = reason_of(b, i);
+
+		if (!alike(reason, r))
+			continue;
+		if (own && many > 1)
+			say(b, ROW_TEXT, 0,
+			    build_text(b, "    %s: %.*s", name,
+				       (int)(common_part(r) - r - (ptrdiff_t)strlen(", and ")), r));
+		else
+			names = names ? build_text(b, "%s, %s", names, name) : name;
+	}
+	if (names)
+		say(b, ROW_TEXT, 0, build_text(b, "  %s: %s", names, reason));
+}
+
+static void say_all_unfit(struct build *b)
+{
+	for (size_t i = 0; i < b->e->setup.nsets; i++) {
+		size_t k = 0;
+
+		while (k < i && !alike(reason_of(b, i), reason_of(b, k)))
+			k++;
+		if (k == i && reason_of(b, i))
+			say_unfit(b, i);
 	}
 }
 
@@ -76,7 +138,7 @@ void topdown_offer(struct build *b)
 {
 	bool timer = b->e->ops && strcmp(b->e->ops->name, "timer") == 0;
 
-	if (!build_reserve(b, (uint32_t)b->e->setup.nsets + 6))
+	if (!build_reserve(b, 2 * (uint32_t)b->e->setup.nsets + 6))
 		return;
 	say(b, ROW_HEADING, 0,
 	    build_text(b, "%s: that does not tell where the pipeline's slots go", counted_now(b)));
@@ -93,10 +155,10 @@ void topdown_offer(struct build *b)
 	if (any_fits(b)) {
 		if (!timer)
 			say(b, ROW_TEXT, 0, "Press e and choose a set that does:");
-		offer_sets(b, true);
+		offer_sets(b);
 		say(b, ROW_TEXT, 0, "These do not fit this machine:");
 	} else {
 		say(b, ROW_TEXT, ROW_WARN, "No set that does fits this machine:");
 	}
-	offer_sets(b, false);
+	say_all_unfit(b);
 }

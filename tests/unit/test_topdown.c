@@ -92,13 +92,14 @@ static void play(struct script *s)
 		}
 }
 
-static struct event_set sets[2];
+static struct event_set sets[4];
+static size_t nsets = 2;
 static struct bed bed;
 
 static void up(const char *text, bool live)
 {
 	struct err err = {0};
-	struct engine_setup setup = {.live = live, .sets = sets, .nsets = 2, .event_set = "t"};
+	struct engine_setup setup = {.live = live, .sets = sets, .nsets = nsets, .event_set = "t"};
 
 	bed = (struct bed){.script = {.play = play}};
 	if (event_set_parse("t", text, &sets[0], &err))
@@ -322,6 +323,24 @@ static void test_offer(void **state)
 	assert_non_null(strstr(a->rows[2].name, "t: it is for nosuchcpu"));
 	answer_unref(a);
 	bed_down(&bed);
+
+	/* Several with one reason: it is said once, and names stand together. */
+	const struct event_set first = sets[0];
+	sets[2] = sets[3] = first;
+	strcpy(sets[2].name, "u");
+	strcpy(sets[3].name, "v");
+	nsets = 4;
+	up(text, true);
+	a = ask(0);
+	assert_non_null(strstr(a->rows[2].name, "this CPU is "));
+	assert_non_null(strstr(a->rows[3].name, "t: it is for nosuchcpu"));
+	assert_non_null(strstr(a->rows[4].name, "u: it is for nosuchcpu"));
+	assert_non_null(strstr(a->rows[5].name, "v: it is for nosuchcpu"));
+	for (uint32_t i = 3; i < a->nrows; i++)
+		assert_null(strstr(a->rows[i].name, "this CPU"));
+	answer_unref(a);
+	bed_down(&bed);
+	nsets = 2;
 
 	/* This one fits wherever perf works at all. */
 	up(software, true);

@@ -65,7 +65,7 @@ shares_hold() { # NAME [shared]
 # Instructions per cycle of each function named is 0.50: what this guest runs at, exactly.
 ipc_is_half() { # NAME FUNCTION...
 	part "$1" | awk -F, -v wanted="${*:2}" '
-		/^function,/ { for (i = 1; i <= NF; i++) { if ($i == "self_cycles") c = i; if ($i == "self_instructions") n = i } }
+		/^function,/ { for (i = 1; i <= NF; i++) { if ($i ~ /^self_cycles(:u)?$/) c = i; if ($i ~ /^self_instructions(:u)?$/) n = i } }
 		c && index(" " wanted " ", " " $1 " ") { found++; ipc = $n / $c; printf "%s %.4f\n", $1, ipc
 			bad += ipc < 0.495 || ipc > 0.505 }
 		END { exit found != split(wanted, w, " ") || bad }'
@@ -144,8 +144,22 @@ counting() {
 	echo "echo '== report'; ./altpttop --batch $rotating -- ./split 50 2>&1;"
 	echo "echo '== nothing'; ./altpttop --batch -e '{cycles,r3}' -o /tmp/x.csv -- ./split 200 2>&1; cat /tmp/x.csv;"
 	echo "echo '== eight'; ./altpttop --batch -e '{cycles,instructions,r8,r8:u,r8:k,r11,r11:u,r11:k}' -- ./split 10 2>&1; echo \"status \$?\";"
+	echo "echo '== eightstat'; perf stat -x, -e '{cycles,instructions,r8,r8:u,r8:k,r11,r11:u,r11:k}' ./split 10 2>&1;"
+	echo "echo '== eightdown'; ./altpttop --batch -o /tmp/x.csv -e cycles,instructions,r8,r8:u,r8:k,r11,r11:u,r11:k -- ./split 100 2>&1;"
 	echo "echo '== hogged'; perf stat -a -e r8:D,r8:D,r8:D,r8:D,r8:D,r8:D sleep 60 >/dev/null 2>&1 & hog=\$!; sleep 1;
-./altpttop --batch --duration 2 -e '{instructions,r8}' -- ./split 3000 2>&1; kill \$hog;"
+./altpttop --batch --duration 2 -e '{instructions,r8}' -- ./split 3000 2>&1;"
+	for scope in p a; do
+		echo "./split 9000 >/dev/null & s=\$!; t=-a; [ $scope = a ] || t=\"-p \$s\";
+echo '== starved_$scope'; ./altpttop --batch --call-graph fp --duration 2 -o /tmp/x.csv -e cpu-clock,instructions,r8 \$t 2>&1; cat /tmp/x.csv;
+echo '== starvedset_$scope'; ./altpttop --batch --duration 3 -E ipc \$t 2>&1;
+echo '== starvedscreen_$scope'; PTYWATCH_FIRST=5 ./ptywatch 150 24 30 'instructions.*never got a counter' q ./altpttop -E ipc \$t; kill \$s;"
+	done
+	echo "kill \$hog;"
+	for scope in p a; do
+		echo "./split 9000 >/dev/null & s=\$!; t=-a; [ $scope = a ] || t=\"-p \$s\";
+perf stat -a -e r8:D,r8:D,r8:D,r8:D,r8:D,r8:D sleep 3 >/dev/null 2>&1 & sleep 0.5;
+echo '== freed_$scope'; ./altpttop --batch --call-graph fp --duration 6 -o /tmp/x.csv -e '{cycles,instructions}' \$t 2>&1; cat /tmp/x.csv; kill \$s;"
+	done
 	echo "mkdir -p /tmp/d/altpttop; ln -s /usr/local/share/altpttop/events /tmp/d/altpttop/events;"
 	echo "echo '== switching'; XDG_CONFIG_HOME=/tmp/d ./switching 8 1 ipc cpu-clock frontend;"
 	echo "echo '== keys'; ./ptywatch 120 24 30 'IPC.*0[.]50' '$keys' ./altpttop -E ipc -- ./shares 60;"
@@ -205,12 +219,31 @@ if has perf ',cycles:u,'; then
 else
 	skip "totals of the guest's perf stat" "it has no perf: $(part perf | head -n 1)"
 fi
+# A sample costs N us, reading N counters adds N: measured at the start of the run, in the head of its report.
+costs() { # NAME COUNTERS
+	part "$1" | awk -v n="$2" '
+		function us(v, unit) { return unit == "ns," || unit == "ns;" ? v / 1000 : unit ~ /^ms/ ? v * 1000 : v }
+		$1 == "costs" { sample = us($4, $5); for (i = 5; i < NF; i++) if ($i == "counters") read = us($(i + 1), $(i + 2)); print }
+		END { printf "a sample costs %.2f us, reading %d counters adds %.2f us\n", sample, n, read; exit !(sample > 0 && read > 0) }'
+}
+check "the cost of a group read is measured, and told" costs report 4
+costs report 4 | tail -n 1 | sed "s/^/# /"
 check "two functions have their 84 and 14 %" split_holds user
 check "and in rotation" split_holds rotating
 check "the running share is shown" has turns '^step_ms [0-9]'
 check "the report says how much of the time each ran" has report '^counter +cycles: scaled: it shared its counter with others, and ran (4|5)[0-9]\.[0-9] %'
 check "a group whose counters are all held is not 0 but n/a" has hogged '^counter +instructions: n/a: opened, but it never got a counter'
 check "and is not called idle" has hogged '^No samples: see the event'
+check "perf stat never counts the eight together" eval '! part eightstat | grep -qE "^[0-9]" && has eightstat "^<not counted>,,cycles"'
+check "one by one they take turns" has eightdown '^counter +r11:k?: .*ran [0-9.]+ %|^counter +cycles: scaled'
+for scope in p a; do
+	check "counters held by another: n/a in the CSV of -$scope, beside the clock's figures" has starved_$scope '^heavy,.*,n/a,n/a,n/a,n/a,ok'
+	check "... with the reason in the report" has starved_$scope '^counter +r8: n/a: opened, but it never got a counter'
+	check "... and the set that runs all the same" has starvedset_$scope 'never got a counter so far: others hold them .*; -E clock runs'
+	check "... and on the Events screen" has starvedscreen_$scope '^first_ms [0-9]'
+	check "when they are free again -$scope counts" ipc_is_half freed_$scope heavy light
+	check "... no more than there was" eval 'near "$(counted freed_$scope cycles)" 3100000000 25'
+done
 check "an event that counts nothing is n/a in the CSV" has nothing '^heavy,.*,n/a,n/a,'
 check "with its reason in the report" has nothing '^counter +r3: n/a: counted nothing at all'
 check "a group with one event too many is refused by name" has eight '^altpttop: .*the 8th event of the group, has no counter left'
@@ -232,6 +265,41 @@ echo '== born'; ./altpttop --batch -E ipc -o /tmp/x.csv -- ./threads 2 2>&1; cat
 	return 1
 }
 check "on two CPUs shares, counts and IPC are right" two_cpus
+
+# The whole system: a group per CPU, read at each switch. Two programs at once, perf stat counting them, and more events
+# than counters; frame pointers, as the ring is no test of how fast an emulated CPU reads unwind tables.
+every() { # NAME EVENTS
+	echo "echo '== $1'; ./altpttop --batch --call-graph fp -a --duration 5 -o /tmp/x.csv -e '$2' >/tmp/o 2>&1 & a=\$!; sleep 1.2;
+perf stat -x, -o /tmp/s -e cycles:u,instructions:u,instructions sh -c './split 60 & ./shares 1 & ./split 60; wait' >/dev/null 2>&1; wait \$a;
+grep -E '^(samples|losses|counter|sampler)' /tmp/o; sed 's/^/stat,/' /tmp/s; cat /tmp/x.csv;"
+}
+whole_system() {
+	echo "$(every every '{cycles:u,instructions:u}') $(every clocked '{cpu-clock,cycles:u,instructions:u}')
+echo '== totals'; (./split 900 & ./split 900 & wait) >/dev/null & sleep 0.5; perf stat -a -x, -o /tmp/s -e cycles,instructions -- sleep 3 & ./altpttop --batch --call-graph fp -a --duration 3.2 -o /tmp/x.csv -e '{cycles,instructions}' >/tmp/o 2>&1; sed 's/^/stat,/' /tmp/s;
+PTYWATCH_FIRST=5 ./ptywatch 150 24 30 'instructions +[0-9].* 100[.]0' q ./altpttop -a -e '{cycles,instructions}';
+echo '== topdown_a'; PTYWATCH_FIRST=7 ./ptywatch 120 24 30 'counted nothing at all .stalled-cycles-backend' q ./altpttop -a -E stalls;"
+}
+# What the programs that perf stat counted have under -a: all functions of theirs, the dynamic linker's start aside.
+every_near() { # NAME EVENT PERCENT
+	near "$(part "$1" | awk -F, -v event="self_$2" '
+		/^function,/ { for (i = 1; i <= NF; i++) if ($i == event) c = i; next }
+		c && ($2 == "split" || $2 == "shares") { s += $c } END { printf "%.0f\n", s }')" \
+		"$(part "$1" | awk -F, -v event="$2" '$1 == "stat" && $4 == event { print $2 }')" "$3"
+}
+whole() {
+	local attempt
+	for attempt in 1 2 3; do
+		guest neoverse-n1 2 "$(whole_system)" || return
+		every_near every cycles:u 1 && every_near every instructions:u 1 && every_near clocked instructions:u 2 && return
+	done
+	return 1
+}
+check "-a on two CPUs counts a group's events for whom they are, within 1 % of perf stat" whole
+check "its IPC of each function is exact" ipc_is_half every heavy light alpha beta
+check "and with a clock" ipc_is_half clocked heavy light alpha beta
+check "-a is a group per CPU" has every '^sampler .*a group per CPU'
+check "the Events screen counts whole CPUs" has totals '^first_ms [0-9]'
+check "Top-down says of -a what counts nothing" has topdown_a '^first_ms [0-9]'
 
 check "a guest with a CPU that libpfm4 does not know boots" guest cortex-a72 1 "
 echo '== sets'; ./altpttop --list-sets;

@@ -71,7 +71,9 @@ struct snapshot {
 	char sampler[96];          /* the arrangement */
 	module_id main_module;     /* mapping[0] of pprof; 0 unknown */
 	uint32_t rate_hz;
-	bool recorded;   /* of a file, not of something that ran */
+	uint32_t sample_cost_ns, read_cost_ns; /* of a sample, of reading its group; 0 not known */
+	uint64_t cost_ppm;                     /* of the time of a thread that works */
+	bool recorded;                         /* of a file, not of something that ran */
 	uint64_t cpu_ns; /* that the kernel accounted in the window; UINT64_MAX: not known */
 	bool no_kernel, no_user; /* filters in force when it was made */
 	bool tail_calls;         /* frames that tail calls left out are wanted in it */

@@ -28,6 +28,10 @@ static void describe(const struct engine *e, struct snapshot *s)
 	if (status) {
 		snprintf(s->sampler, sizeof s->sampler, "%s", source_arrangement(status));
 		s->rate_hz = atomic_load_explicit(&status->asked_hz, memory_order_relaxed);
+		s->sample_cost_ns = atomic_load_explicit(&status->sample_cost_ns,
+							 memory_order_relaxed);
+		s->read_cost_ns = atomic_load_explicit(&status->read_cost_ns, memory_order_relaxed);
+		s->cost_ppm = atomic_load_explicit(&status->cost_ppm, memory_order_relaxed);
 	}
 	if (!s->rate_hz)
 		s->rate_hz = e->setup.rate_hz;

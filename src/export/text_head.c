@@ -127,6 +127,28 @@ static void put_counters(struct text_report *t)
 	}
 }
 
+/* What the sampling took from the target, as measured beside it; nothing of it is taken off. */
+static void put_costs(struct text_report *t)
+{
+	const struct snapshot *s = t->s;
+	bool group = false;
+
+	if (s->recorded || !s->sample_cost_ns)
+		return;
+	for (uint32_t i = 0; i < s->nevents; i++)
+		group |= s->events[i].desc.leader != i;
+	strbuf_printf(&t->b, "%-9s a sample ", "costs");
+	put_length(&t->b, s->sample_cost_ns, 0);
+	if (s->read_cost_ns) {
+		strbuf_puts(&t->b, ", reading the set's counters ");
+		put_length(&t->b, s->read_cost_ns, 0);
+	} else if (group) {
+		strbuf_puts(&t->b, ", reading the set's counters too little to be measured");
+	}
+	strbuf_printf(&t->b, "; %.2f %% of the target's time at %u Hz, not deducted\n",
+		      (double)s->cost_ppm / 1e4, s->rate_hz);
+}
+
 static void put_losses(struct text_report *t)
 {
 	bool any = false;
@@ -238,6 +260,7 @@ void text_head(struct text_report *t)
 	put_others(t);
 	put_fallback(t);
 	put_counters(t);
+	put_costs(t);
 	put_losses(t);
 	put_stacks(t);
 	put_symbols(t);

@@ -58,8 +58,9 @@ void perf_toll_begin(struct perf_source *ps)
 	if (!t)
 		return;
 	t->setup = ps->setup;
-	t->n = ps->groups ? ps->nevents : 0;
-	memcpy(t->specs, ps->events, ps->nevents * sizeof *ps->events);
+	while (ps->groups && t->n < ps->nevents && !ps->leader[t->n])
+		t->n++; /* a sample reads its own group: the first is measured for all */
+	memcpy(t->specs, ps->events, t->n * sizeof *ps->events);
 	t->status = &ps->status;
 	if (pthread_create(&t->thread, NULL, measure, t)) {
 		free(t);

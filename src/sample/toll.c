@@ -12,12 +12,14 @@
 #include "event/perf_open.h"
 #include "sample/ring.h"
 
-#define ROUNDS     4
+#define ROUNDS     6
 #define ROUND_NS   6000000ULL
 #define PERIOD_NS  250000ULL /* 4 kHz: far from where the kernel begins to throttle */
 #define RING_BYTES ((size_t)256 << 10)
 
-enum { BARE, SAMPLED, READ, WAYS };
+#define QUICK_NS 100000ULL /* without stacks: readings are small beside what else interrupts */
+
+enum { BARE, SAMPLED, LIGHT, READ, WAYS };
 
 struct open_plan {
 	int fds[PLAN_MAX];
@@ -102,7 +104,8 @@ static int one_round(const struct plan *plan, uint64_t turns, double *ret_ns)
 	return 0;
 }
 
-/* The clock alone, and the clock with the set's counters behind it. */
+/* The clock as the target has it, and without stacks alone and with the set's counters behind it.
+ */
 static int make_plans(const struct plan_setup *from, const struct event_spec *specs, uint32_t n,
 		      struct plan plans[WAYS])
 {
@@ -122,8 +125,11 @@ static int make_plans(const struct plan_setup *from, const struct event_spec *sp
 	for (uint32_t i = 0; i < n && k < PLAN_EVENTS; i++)
 		if (!specs[i].clock && specs[i].type != PERF_TYPE_BREAKPOINT)
 			group[k++] = specs[i];
-	plans[SAMPLED] = plans[READ] = (struct plan){0};
 	rc = plan_add(&plans[SAMPLED], &clock, 0, &setup);
+	setup.period = QUICK_NS;
+	setup.call_graph = CALL_GRAPH_NONE;
+	if (!rc && k > 1)
+		rc = plan_add(&plans[LIGHT], &clock, 0, &setup);
 	if (!rc && k > 1)
 		rc = plan_add_group(&plans[READ], group, k, 0, 0, &setup);
 	return rc;
@@ -143,7 +149,7 @@ int toll_measure(const struct plan_setup *setup, const struct event_spec *specs,
 	int rc = plans ? make_plans(setup, specs, n, plans) : -ENOMEM;
 
 	for (int i = 0; !rc && i < ROUNDS; i++) {
-		double bare, with = 0, read = 0;
+		double bare, with = 0, light = 0, read = 0;
 
 		if (stopped(stop)) {
 			rc = -ECANCELED;
@@ -154,8 +160,9 @@ int toll_measure(const struct plan_setup *setup, const struct event_spec *specs,
 		if (rc)
 			break;
 		sample[i] = (with - bare) / (with / (double)PERIOD_NS);
-		if (plans[READ].n && !stopped(stop) && !one_round(&plans[READ], turns, &read))
-			reading[i] = (read - bare) / (read / (double)PERIOD_NS) - sample[i];
+		if (plans[READ].n && !stopped(stop) && !one_round(&plans[LIGHT], turns, &light) &&
+		    !one_round(&plans[READ], turns, &read))
+			reading[i] = (read - light) / (read / (double)QUICK_NS);
 	}
 	free(plans);
 	if (rc)

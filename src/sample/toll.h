@@ -3,7 +3,8 @@
  *
  * A fixed piece of work is done without events, with a clock sampled as the target's is (same stack
  * dump, same chains), and with the set's counters read at each sample. What it takes longer,
- * divided by the samples, is the cost. Any thread; takes about TOLL_MS of its CPU time.
+ * divided by the samples, is the cost; of the counters, beside a clock without stacks. Any thread;
+ * takes about TOLL_MS of its CPU time.
  */
 #ifndef ALTPTTOP_TOLL_H
 #define ALTPTTOP_TOLL_H
@@ -12,7 +13,7 @@
 
 #include "sample/plan.h"
 
-#define TOLL_MS 75
+#define TOLL_MS 150
 
 struct toll {
 	uint32_t sample_ns; /* of a sample without its readings; 0: too little to be measured */

@@ -43,6 +43,32 @@ static void test_folded(void **state)
 	made_fini(&m);
 }
 
+/* What sampling took, where it was measured; recordings know nothing of it. */
+static void test_costs(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.recorded = false;
+	m.s.rate_hz = 997;
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_null(strstr(text, "\ncosts"));
+	free(text);
+	m.s.sample_cost_ns = 20700;
+	m.s.read_cost_ns = 625;
+	m.s.cost_ppm = 21260;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text,
+		     "\ncosts     a sample 20.7 \xc2\xb5s, reading the set's counters 625 ns; "
+		     "2.13 % of the target's time at 997 Hz, not deducted\n");
+	free(text);
+	m.s.recorded = true;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_null(strstr(text, "\ncosts"));
+	free(text);
+	made_fini(&m);
+}
+
 /* Addresses are told apart in the profile, not in its lines. */
 static void test_folded_sums_addresses(void **state)
 {
@@ -398,6 +424,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_folded_sums_addresses),
 		cmocka_unit_test(test_rollup_counts_recursion_once),
 		cmocka_unit_test(test_no_stack_is_unknown),

@@ -188,8 +188,7 @@ void catalogue_each(const char *pattern, bool (*each)(void *ctx, const struct ca
 	list_patterns(&l);
 }
 
-/* Open @s for this program itself, behind the leader @group (-1: none). An fd or -errno. */
-static int try_spec(const struct event_spec *s, int group)
+int catalogue_open(const struct event_spec *s, int group)
 {
 	struct perf_event_attr attr = {
 		.type = s->type,
@@ -199,6 +198,7 @@ static int try_spec(const struct event_spec *s, int group)
 		.config2 = s->config2,
 		.bp_type = s->bp_type,
 		.disabled = group < 0,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.precise_ip = s->precise & 3,
 		.exclude_user = s->exclude_user,
 		.exclude_kernel = s->exclude_kernel,
@@ -236,7 +236,7 @@ static enum value_state try_one(const char *name, int group, int *ret_fd, struct
 
 	if (rc)
 		return state_of(rc);
-	rc = try_spec(&spec, group);
+	rc = catalogue_open(&spec, group);
 	if (rc >= 0) {
 		*ret_fd = rc;
 		return VALUE_OK;

@@ -42,6 +42,12 @@ void catalogue_each(const char *pattern, bool (*each)(void *ctx, const struct ca
 enum value_state catalogue_try(const char *name, struct err *err);
 
 /*
+ * Open @s for the calling thread, behind the leader @group (-1: none; then it is disabled). An fd
+ * that reads value, time enabled, time running; or -errno.
+ */
+int catalogue_open(const struct event_spec *s, int group);
+
+/*
  * The same for the @n @names of a group, which must fit the hardware together, the first of them
  * leading: some events can only be opened behind their leader.
  */

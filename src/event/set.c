@@ -386,7 +386,7 @@ enum value_state event_set_try(const struct event_set *s, struct err *err)
 }
 
 /* How many of @wanted's metrics @s has too, by name or as the same part of the slots. */
-static uint32_t in_common(const struct event_set *s, const struct event_set *wanted)
+uint32_t event_set_common(const struct event_set *s, const struct event_set *wanted)
 {
 	uint32_t n = 0;
 
@@ -407,7 +407,7 @@ const struct event_set *event_set_nearest(const struct event_set *sets, size_t n
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t common = in_common(&sets[i], wanted);
+		uint32_t common = event_set_common(&sets[i], wanted);
 		struct err err = {0};
 
 		if (common <= most || strcmp(sets[i].name, wanted->name) == 0 ||

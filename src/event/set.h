@@ -77,6 +77,19 @@ enum value_state event_set_try(const struct event_set *s, struct err *err);
 const struct event_set *event_set_nearest(const struct event_set *sets, size_t n,
 					  const struct event_set *wanted);
 
+/* How much of what @wanted tells @s tells too. */
+uint32_t event_set_common(const struct event_set *s, const struct event_set *wanted);
+
+/*
+ * Do all its groups get counters now, beside what others hold? Tried on the calling thread, which
+ * works for some milliseconds a group.
+ */
+bool event_set_runs(const struct event_set *s);
+/* The one that tells most of what @wanted tells (NULL: of nothing) among those that run, or the
+ * clock. NULL: not even that. */
+const struct event_set *event_set_running(const struct event_set *sets, size_t n,
+					  const struct event_set *wanted);
+
 /*
  * All sets: built-in ones, then the user's of $XDG_CONFIG_HOME/altpttop/events, which replace those
  * of equal name. Sorted by name; malloc'ed. A file that is wrong is told by @bad and left out.

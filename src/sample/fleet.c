@@ -399,7 +399,8 @@ static void forget_readings(struct fleet *f, uint32_t seat, pid_t tid)
 		forget_reading(f, FLEET_RUNNING, s->ids[i], tid);
 	}
 	for (uint16_t e = 0; f->last_low.count && e < f->plan.n; e++)
-		forget_reading(f, FLEET_RUNNING, FLEET_ALL_CPUS(e), tid);
+		for (unsigned what = FLEET_RUNNING; what <= FLEET_TIME; what++)
+			forget_reading(f, (enum fleet_reading)what, FLEET_ALL_CPUS(e), tid);
 }
 
 bool fleet_fork(struct fleet *f, pid_t ptid, pid_t tid, uint64_t time)

@@ -121,7 +121,7 @@ bool fleet_alone(const struct fleet *f, pid_t tid);
  * at first: a thread that inherits begins anew under its parent's id). @what tells a group's times
  * from its counts.
  */
-enum fleet_reading { FLEET_COUNT, FLEET_RUNNING };
+enum fleet_reading { FLEET_COUNT, FLEET_RUNNING, FLEET_ENABLED, FLEET_TIME };
 /* No event has this id: the time on all CPUs of the group led by that entry of the plan. */
 #define FLEET_ALL_CPUS(leader) (0x3fffffff00ULL | (leader))
 uint64_t fleet_growth(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,

@@ -7,14 +7,18 @@
  * would take too long: then there are no readings, and the screen sums up the samples. Source
  * thread.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "event/set.h"
 #include "sample/perf_impl.h"
 
 #define FDS_MOST    4096
-#define RUNNING_ALL 0.99      /* CPUs are read one after another: no closer */
-#define NOTHING_NS  (30 * MS) /* on the hardware so long and counted nothing: it does not count */
+#define RUNNING_ALL 0.99       /* CPUs are read one after another: no closer */
+#define STARVED_NS  (500 * MS) /* enabled so long without a counter: it is said */
+#define NOTHING_NS  (30 * MS)  /* on the hardware so long and counted nothing: it does not count */
 
 static bool countable(const struct perf_source *ps, const struct fleet *f)
 {
@@ -51,6 +55,32 @@ static uint8_t state_of(const struct plan_event *e, const struct fleet_count *c)
 	return VALUE_OK;
 }
 
+/* Others hold the counters: said once a set, with the set that comes nearest and does run. */
+static void say_starved(struct perf_source *ps, const char *name)
+{
+	const struct event_set *offer, *wanted = NULL;
+	struct event_set *sets = NULL;
+	char text[320];
+	size_t n = 0;
+
+	if (ps->starved_said >> (ps->set & 63) & 1)
+		return;
+	ps->starved_said |= (uint64_t)1 << (ps->set & 63);
+	if (event_sets_load(&sets, &n, NULL, NULL))
+		n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(sets[i].name, ps->set_name) == 0)
+			wanted = &sets[i];
+	offer = event_set_running(sets, n, wanted);
+	snprintf(text, sizeof text,
+		 "%.90s never got a counter so far: others hold them (pinned events of perf, the "
+		 "NMI watchdog), and its columns are n/a until they are free%s%s%s",
+		 name, offer ? "; -E " : "", offer ? offer->name : "",
+		 offer ? " runs, and comes nearest" : "");
+	ps->sink->ops->say(ps->sink->ctx, text);
+	free(sets);
+}
+
 static void tell(struct perf_source *ps, const struct plan_event *e, uint64_t now)
 {
 	const struct fleet_count *c = &ps->counted[e->index];
@@ -64,6 +94,8 @@ static void tell(struct perf_source *ps, const struct plan_event *e, uint64_t no
 	};
 
 	ps->sink->ops->count(ps->sink->ctx, &r);
+	if (r.state == VALUE_NOT_RUNNING && c->enabled_ns > STARVED_NS)
+		say_starved(ps, e->spec.name);
 }
 
 static uint64_t grown(uint64_t now, uint64_t before)

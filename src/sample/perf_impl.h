@@ -98,6 +98,7 @@ struct perf_source {
 	struct fleet_count counted[EVENT_MAX]; /* whole target, by event; values scaled */
 	struct fleet_count shown[PLAN_MAX];    /* what the sampling fleet's counters showed last */
 	uint64_t count_ns;                     /* next time */
+	uint64_t starved_said;                 /* bit by set: that it got no counters */
 	bool uncounted;                        /* too many descriptors to read, or others' work in
 						  them */
 	struct perf_toll *toll;                /* a measurement under way or done (perf_toll.c) */

@@ -24,7 +24,9 @@ void perf_text(struct perf_source *ps)
 	const char *how = "one event per CPU, filtered by process";
 	char text[sizeof ps->status.arrangement], *kept;
 
-	if (ps->everything)
+	if (ps->sampling->tenants)
+		how = ps->everything ? "a group per CPU" : "a group per CPU, filtered by process";
+	else if (ps->everything)
 		how = "one event per CPU";
 	else if (!ps->sampling->cpu_wide && ps->sampling->capped)
 		how = "the busiest threads";

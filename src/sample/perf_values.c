@@ -11,7 +11,9 @@
 	0.95f /* what a thread ran on other CPUs since their last samples is not seen \
 	       */
 
-static struct sample_value value_of(const struct plan_event *e, uint64_t count, float running)
+/* @count: scaled already. */
+static struct sample_value value_of(const struct plan_event *e, uint64_t count, float running,
+				    float all)
 {
 	struct sample_value v = {
 		.event = e->index,
@@ -23,25 +25,30 @@ static struct sample_value value_of(const struct plan_event *e, uint64_t count, 
 	if (running <= 0) {
 		v.state = VALUE_NOT_RUNNING;
 		v.count = 0;
-	} else if (running < RUNNING_ALL) {
+	} else if (running < all) {
 		v.state = VALUE_SCALED;
-		v.count = (uint64_t)((double)v.count / (double)running);
 	}
 	return v;
 }
 
-/* Share of a thread's time on CPUs in which its group was on the hardware. */
+/* Share of a thread's time on CPUs in which its group was on the hardware, or could have been. */
 static float running_share(struct fleet *f, const struct plan_event *e,
 			   const struct record_sample *s, uint64_t leader)
 {
+	uint64_t key = FLEET_ALL_CPUS(e->leader), ran, all, time, seen;
 	pid_t tid = s->who.tid;
-	uint64_t ran = fleet_growth(f, FLEET_RUNNING, leader, tid, s->read.running_ns), all;
 	float share;
 
+	ran = fleet_growth(f, FLEET_RUNNING, leader, tid, s->read.running_ns);
 	if (e->software)
 		return 1;
-	all = fleet_total(f, FLEET_RUNNING, FLEET_ALL_CPUS(e->leader), tid, ran);
-	share = s->read.enabled_ns ? (float)((double)all / (double)s->read.enabled_ns) : 0;
+	all = fleet_total(f, FLEET_RUNNING, key, tid, ran);
+	/* CPUs' events were opened one after another: the latest is told by the oldest. */
+	seen = fleet_total(f, FLEET_ENABLED, key, tid, 0);
+	time = s->read.enabled_ns > seen ? s->read.enabled_ns - seen : 0;
+	fleet_total(f, FLEET_ENABLED, key, tid, time);
+	time = fleet_total(f, FLEET_TIME, key, tid, tenants_shared(time, ran));
+	share = time ? (float)((double)all / (double)time) : 0;
 	return share > 1 ? 1 : share;
 }
 
@@ -65,11 +72,14 @@ static uint32_t thread_values(struct perf_source *ps, struct fleet *f,
 	for (uint64_t i = 0; i < s->read.nvalues && n < PLAN_MAX; i++) {
 		struct record_read_value v = record_read_at(&s->read, i);
 		const struct opened *o = fleet_ids_find(&ps->ids, v.id);
+		uint64_t count;
 
-		if (o && o->fleet == f)
-			ret[n++] = value_of(&f->plan.e[o->event],
-					    fleet_growth(f, FLEET_COUNT, v.id, s->who.tid, v.value),
-					    running);
+		if (!o || o->fleet != f)
+			continue;
+		count = fleet_growth(f, FLEET_COUNT, v.id, s->who.tid, v.value);
+		if (running > 0 && running < RUNNING_ALL)
+			count = (uint64_t)((double)count / (double)running);
+		ret[n++] = value_of(&f->plan.e[o->event], count, running, RUNNING_ALL);
 	}
 	return n;
 }
@@ -120,7 +130,8 @@ static uint32_t tenant_values(struct fleet *f, const struct tenant_reading *r,
 
 	for (uint32_t i = 0; i < r->n; i++)
 		if (shown(&f->plan, r->events[i]))
-			ret[n++] = value_of(&f->plan.e[r->events[i]], counts[i], running);
+			ret[n++] = value_of(&f->plan.e[r->events[i]], counts[i], running,
+					    TENANTS_ALL);
 	return n;
 }
 

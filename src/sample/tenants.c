@@ -1,7 +1,7 @@
 /*
  * tenants: see tenants.h. What the counters showed last is kept by CPU, what is owed to a task by
- * its number, in one array of words: per event what was counted, per group how long it counted, and
- * the time on CPUs.
+ * its number, in one array of words: per event what was counted, per group how long it counted, how
+ * long it could have, and what of both was known at the last sample, and the time on CPUs.
  */
 #include "sample/tenants.h"
 
@@ -84,7 +84,7 @@ void tenants_free(struct tenants *t)
 
 static size_t stride(const struct tenants *t)
 {
-	return 2 * (size_t)t->nevents + 1;
+	return 6 * (size_t)t->nevents + 1;
 }
 
 static uint64_t *counted(struct tenants *t, uint32_t task, uint16_t event)
@@ -92,14 +92,21 @@ static uint64_t *counted(struct tenants *t, uint32_t task, uint16_t event)
 	return &t->words.data[task * stride(t) + event];
 }
 
-static uint64_t *ran(struct tenants *t, uint32_t task, uint16_t leader)
+static uint64_t *given(struct tenants *t, uint32_t task, uint16_t event)
 {
-	return &t->words.data[task * stride(t) + t->nevents + leader];
+	return &t->words.data[task * stride(t) + 5 * t->nevents + event];
+}
+
+enum time { RAN, COULD, RAN_BEFORE, PASSED_BEFORE };
+
+static uint64_t *time_of(struct tenants *t, uint32_t task, uint16_t leader, enum time what)
+{
+	return &t->words.data[task * stride(t) + (1 + what) * t->nevents + leader];
 }
 
 static uint64_t *on_cpus(struct tenants *t, uint32_t task)
 {
-	return &t->words.data[task * stride(t) + 2 * t->nevents];
+	return &t->words.data[task * stride(t) + 6 * t->nevents];
 }
 
 /* The number of the task's words; false: no memory, so that its counts are dropped. */
@@ -185,7 +192,7 @@ bool tenants_read(struct tenants *t, const struct tenant_reading *r)
 		*last = r->values[i];
 	}
 	if (owed)
-		*ran(t, task, r->leader) += grown(r->running_ns, g->running_ns);
+		*time_of(t, task, r->leader, RAN) += grown(r->running_ns, g->running_ns);
 	g->enabled_ns = r->enabled_ns;
 	g->running_ns = r->running_ns;
 	g->tid = r->leaves ? 0 : r->tid;
@@ -214,25 +221,42 @@ void tenants_lost(struct tenants *t, uint32_t cpu)
 		t->groups[cpu * t->nevents + i].lost = true;
 }
 
+/* Share of the task's time, as far as its group could have counted, in which it did. */
+static double share_of(struct tenants *t, uint32_t task, const struct tenant_reading *r)
+{
+	uint64_t part = *time_of(t, task, r->leader, RAN);
+	uint64_t all = *on_cpus(t, task) + grown(r->enabled_ns, t->cpus[r->cpu].enabled_ns);
+	uint64_t *could = time_of(t, task, r->leader, COULD);
+
+	*could += tenants_shared(grown(all, *time_of(t, task, r->leader, PASSED_BEFORE)),
+				 grown(part, *time_of(t, task, r->leader, RAN_BEFORE)));
+	*time_of(t, task, r->leader, PASSED_BEFORE) = all;
+	*time_of(t, task, r->leader, RAN_BEFORE) = part;
+	if (!t->gaps[r->leader] || part > *could)
+		return 1;
+	return *could ? (double)part / (double)*could : 0;
+}
+
 float tenants_take(struct tenants *t, const struct tenant_reading *r, uint64_t *counts)
 {
-	uint64_t all, part;
+	double share = 1;
 	uint32_t task;
-	float share;
 
 	memset(counts, 0, r->n * sizeof *counts);
 	if (r->tid <= 0 || !task_of(t, r->tid, &task))
 		return 0;
-	for (uint32_t i = 0; i < r->n; i++) {
-		counts[i] = *counted(t, task, r->events[i]);
-		*counted(t, task, r->events[i]) = 0;
+	if (!r->software)
+		share = share_of(t, task, r);
+	for (uint32_t i = 0; share > 0 && i < r->n; i++) {
+		uint64_t all = *counted(t, task, r->events[i]);
+
+		/* Scaled as a whole, so that a share that changes is right in the end. */
+		if (share < TENANTS_ALL)
+			all = (uint64_t)((double)all / share);
+		counts[i] = grown(all, *given(t, task, r->events[i]));
+		*given(t, task, r->events[i]) += counts[i];
 	}
-	if (r->software || !t->gaps[r->leader])
-		return 1;
-	part = *ran(t, task, r->leader);
-	all = *on_cpus(t, task) + grown(r->enabled_ns, t->cpus[r->cpu].enabled_ns);
-	share = all ? (float)((double)part / (double)all) : 0;
-	return share > 1 ? 1 : share;
+	return (float)share;
 }
 
 void tenants_forget(struct tenants *t, pid_t tid)

@@ -23,6 +23,19 @@
 
 struct tenants;
 
+/*
+ * Events that take turns are scaled by the time they could have counted over that they did. A long
+ * stretch with next to nothing counted is no turn: somebody else held the counters, and nothing is
+ * known of it. What of @passed_ns is to be scaled over, when it counted for @ran_ns of it.
+ */
+#define TENANTS_LONG_NS 100000000ULL
+#define TENANTS_LEAST   50
+static inline uint64_t tenants_shared(uint64_t passed_ns, uint64_t ran_ns)
+{
+	return passed_ns > TENANTS_LONG_NS && ran_ns < passed_ns / TENANTS_LEAST ? ran_ns
+										 : passed_ns;
+}
+
 /* For @ncpus CPUs and the @nevents events of a plan. NULL: no memory. */
 struct tenants *tenants_new(uint32_t ncpus, uint32_t nevents);
 void tenants_free(struct tenants *t); /* NULL is fine */
@@ -53,9 +66,11 @@ void tenants_lost(struct tenants *t, uint32_t cpu);
 
 /*
  * After the reading @r of a task's sample: what the task's events counted since its sample before,
- * in @counts, in the order of @r->events. Returns the share of the task's time on CPUs in which its
- * group counted, 0…1.
+ * in @counts, in the order of @r->events, scaled where their group was off the hardware or readings
+ * were dropped. Returns the share of the task's time on CPUs in which its group counted, 0…1;
+ * counts are scaled where it is below TENANTS_ALL.
  */
+#define TENANTS_ALL 0.99F
 float tenants_take(struct tenants *t, const struct tenant_reading *r, uint64_t *counts);
 
 /* The number @tid is free again. */

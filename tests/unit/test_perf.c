@@ -215,7 +215,7 @@ static void need_root(void)
 	}
 }
 
-static void assert_clean(const struct outcome *o)
+static void assert_clean_but(const struct outcome *o, int allowed)
 {
 	if (o->sentence[0])
 		fail_msg("%s; the target ended with status %x", o->sentence,
@@ -227,10 +227,10 @@ static void assert_clean(const struct outcome *o)
 	assert_int_equal(o->unordered, 0);
 	assert_int_equal(o->strangers, 0);
 	for (int i = 0; i < LOSS_KINDS; i++)
-		if (o->loss[i])
-			fail_msg("%s: %llu", loss_kind_name((enum loss_kind)i),
-				 (unsigned long long)o->loss[i]);
+		if (o->loss[i] && i != allowed)
+			fail_msg("%s: %ju", loss_kind_name(i), (uintmax_t)o->loss[i]);
 }
+#define assert_clean(o) assert_clean_but(o, LOSS_KINDS)
 
 static void test_busy(void **state)
 {
@@ -461,7 +461,7 @@ static void test_unprivileged_crowd(void **state)
 	need_root();
 	o = run(&(struct setting){
 		.work = work_crowd, .unprivileged = true, .nofile = 1024, .attach = true});
-	assert_clean(o);
+	assert_clean_but(o, LOSS_GAP); /* there is no room for two fleets when dumps change */
 	assert_true(o->unwatched_most > 500);
 	assert_true(o->threads > 100);
 	for (unsigned i = 0; i < o->nsaid; i++)
@@ -570,59 +570,6 @@ static void test_changes(void **state)
 	}
 }
 
-static void switch_often(struct source *s, int step)
-{
-	struct source_command c = {.kind = SOURCE_SET_EVENTS};
-
-	if (step != 3 && step != 13)
-		return;
-	c.events = strdup(step == 3 ? "{cpu-clock,context-switches},page-faults,minor-faults"
-				    : "cpu-clock,page-faults");
-	if (source_perf.command(s, &c))
-		free(c.events);
-}
-
-/* How many descriptors of the limit are left for events is the sampler's to say. */
-static const struct outcome *with_limit(rlim_t nofile)
-{
-	return run(&(struct setting){.work = work_endless,
-				     .all = true,
-				     .events = "{cpu-clock,page-faults}",
-				     .nofile = nofile,
-				     .seconds = 2.5,
-				     .meddle = switch_often});
-}
-
-/* Where descriptors do not suffice for two sets, the gap is said and counted; else there is none.
- */
-static void test_no_room_for_two(void **state)
-{
-	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	const struct outcome *o;
-	bool said = false;
-
-	(void)state;
-	need_perf();
-	if (geteuid() != 0)
-		skip();
-	o = with_limit(4096);
-	assert_int_equal(o->open, 0);
-	assert_int_equal(o->loss[LOSS_GAP], 0);
-	/* {4 strands, faults, switches} and the side band, then {4, 1, 1}, 1, 1: 15 a CPU together,
-	 * beside what this process has open, and the eighth that is kept. */
-	o = with_limit((15 * cpus - 3 + 10) * 8 / 7);
-	assert_int_equal(o->open, 0);
-	assert_int_equal(o->run, 0);
-	for (unsigned i = 0; i < o->nsaid; i++)
-		said |= strstr(o->said[i], "closed first") != NULL;
-	for (unsigned i = 0; i < o->nsaid; i++)
-		print_message("%s\n", o->said[i]);
-	assert_true(said);
-	assert_in_range(o->loss[LOSS_GAP], 1, 200);
-	assert_int_equal(o->events, 8);
-	assert_true(o->samples > 1500); /* it goes on */
-}
-
 static void refuse_rate(struct source *s, int step)
 {
 	const struct source_command c = {.kind = SOURCE_SET_RATE, .rate_hz = 10001};
@@ -664,7 +611,6 @@ int main(void)
 		cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_no_room_for_two),
 		cmocka_unit_test(test_stop),
 	};
 	struct perf_allowed allowed;

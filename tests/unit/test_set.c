@@ -242,13 +242,42 @@ static void test_builtin(void **state)
 	assert_true(seen >= 19);
 }
 
+/* What runs now, and what is offered where others hold the counters: the clock, if nothing else. */
+static void test_running(void **state)
+{
+	static const char *const texts[] = {
+		"about c\nevent clock = cpu-clock\nevent faults = page-faults\n"
+		"metric F = faults / clock\n",
+		"about n\nevent none = r1fffffffffff:k\nmetric F = none / 2\n",
+		"about f\nevent clock = cpu-clock\ngroup\nevent faults = page-faults\n"
+		"metric G = faults / clock\n",
+		"about w\nevent cycles = cycles\nmetric G = cycles / 2\nmetric F = cycles\n",
+	};
+	static const char *const names[] = {"clock", "none", "other", "wanted"};
+	static struct event_set sets[4];
+	struct err err;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(event_set_parse(names[i], texts[i], &sets[i], &err), 0);
+	if (event_set_try(&sets[0], &err) != VALUE_OK)
+		skip(); /* no perf events at all */
+	assert_true(event_set_runs(&sets[0]));
+	assert_false(event_set_runs(&sets[1]));
+	assert_true(event_set_runs(&sets[2]));
+	assert_ptr_equal(event_set_running(sets, 4, &sets[3]), &sets[0]);
+	assert_ptr_equal(event_set_running(sets, 4, NULL), &sets[0]);
+	assert_ptr_equal(event_set_running(sets + 1, 3, &sets[3]), &sets[2]);
+	assert_null(event_set_running(sets + 1, 1, &sets[3]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),  cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_set),     cmocka_unit_test(test_wrong_sets),
 		cmocka_unit_test(test_builtin), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_nearest),
+		cmocka_unit_test(test_nearest), cmocka_unit_test(test_running),
 	};
 
 	return cmocka_run_group_tests_name("set", tests, NULL, NULL);

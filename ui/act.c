@@ -246,14 +246,6 @@ static void sort_chosen(struct ui *ui, const struct menu_item *item, const char 
 	sort_by(ui, page_now(ui), item->id);
 }
 
-static const char *column_help(const struct view *view, uint32_t id)
-{
-	for (int i = 0; i < view->ncolumns; i++)
-		if (view->columns[i].id == id)
-			return view->columns[i].help;
-	return "";
-}
-
 static void do_sort_menu(struct ui *ui, struct page *page)
 {
 	uint32_t sorts[VIEW_COLUMNS];
@@ -267,7 +259,7 @@ static void do_sort_menu(struct ui *ui, struct page *page)
 		snprintf(items[i].name, sizeof items[i].name, "%s",
 			 view_column_title(page->view, page->answer, sorts[i]));
 		snprintf(items[i].text, sizeof items[i].text, "%s",
-			 column_help(page->view, sorts[i]));
+			 view_column_help(page->view, page->answer, sorts[i]));
 		if (sorts[i] == page->sort)
 			cursor = i;
 	}

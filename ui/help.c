@@ -56,6 +56,17 @@ static void add_keys(struct ui *ui, struct strbuf *text)
 	}
 }
 
+/* Columns that the answer names. */
+static void add_cells(const struct page *page, struct strbuf *text)
+{
+	for (uint32_t i = 0; i < page->answer->ncells; i++) {
+		strbuf_puts(text, "  ");
+		padded(text, page->answer->columns[i].title, 16);
+		strbuf_printf(text, "%s\n",
+			      view_column_help(page->view, page->answer, COLUMN_CELL + i));
+	}
+}
+
 static void add_columns(const struct page *page, struct strbuf *text)
 {
 	if (page->screen->flags & SCREEN_TEXT)
@@ -64,6 +75,11 @@ static void add_columns(const struct page *page, struct strbuf *text)
 	for (int i = 0; i < page->view->ncolumns; i++) {
 		const struct column *c = &page->view->columns[i];
 
+		if (c->id == COLUMN_CELL && page->answer && page->answer->columns &&
+		    c->flags & COLUMN_EACH_CELL) {
+			add_cells(page, text);
+			continue;
+		}
 		strbuf_puts(text, "  ");
 		padded(text,
 		       *c->title                      ? c->title

@@ -112,6 +112,8 @@ bool view_hides(const struct view *view, const struct row *row, double percent_l
 int view_sorts(const struct view *view, const struct answer *answer, uint32_t ret[VIEW_COLUMNS]);
 /* Title of a column id in this view, "" none. */
 const char *view_column_title(const struct view *view, const struct answer *answer, uint32_t id);
+/* What it tells, in a few words; "" nothing to say. */
+const char *view_column_help(const struct view *view, const struct answer *answer, uint32_t id);
 uint32_t view_default_sort(const struct view *view);
 
 /* State of a screen, from which its question is built. */

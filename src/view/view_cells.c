@@ -11,7 +11,7 @@
 
 #define COLUMN_CELLS(keep) \
 	{ \
-		COLUMN_CELL, "", 7, 8, 12, keep, COLUMN_EACH_CELL, cell_cell, "as its title says" \
+		COLUMN_CELL, "", 7, 8, 14, keep, COLUMN_EACH_CELL, cell_cell, "as its title says" \
 	}
 /* The name without its remark, which has a column of its own. */
 static void cell_event(const struct row *row, const struct view_env *env, struct view_cell *cell)

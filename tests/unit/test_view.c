@@ -221,7 +221,8 @@ static void sorts(void **state)
 static void questions(void **state)
 {
 	const struct row_key open[] = {{ROW_NODE, 1, 2}};
-	struct view_state s = {.flags = QUERY_NO_KERNEL | QUERY_ASSEMBLY | QUERY_BOTTOM_UP,
+	struct view_state s = {.event = 9,
+			       .flags = QUERY_NO_KERNEL | QUERY_ASSEMBLY | QUERY_BOTTOM_UP,
 			       .window_ns = 10,
 			       .until_ns = 7,
 			       .task = 3,
@@ -248,7 +249,7 @@ static void questions(void **state)
 	assert_int_equal(q.focus.a, 5);
 	assert_string_equal(q.filter, "malloc");
 	assert_ptr_equal(q.expanded, open);
-	assert_int_equal(q.event, UINT16_MAX);
+	assert_int_equal(q.event, 9);
 	assert_int_equal(q.set, 2);
 	s.reverse = s.expand_all = false;
 	view_query(&view_source, &s, &q); /* another view takes other flags, and no filter */
@@ -330,9 +331,25 @@ static void header_facts(void **state)
 	assert_string_equal(f[n - 1].value, "all 0:00");
 }
 
+/* Every column that an answer names says what it tells. */
+static void test_column_help(void **state)
+{
+	static const struct snapshot_column named[] = {
+		{"count", "", 0}, {"avg_loop_size", "", 1}, {"nosuch", "", 0}};
+	const struct answer a = {.columns = named, .ncells = 3};
+
+	(void)state;
+	assert_string_equal(view_column_help(&view_duration, &a, COLUMN_CELL), "how often");
+	assert_non_null(strstr(view_column_help(&view_duration, &a, COLUMN_CELL + 1), "children"));
+	assert_string_equal(view_column_help(&view_duration, &a, COLUMN_CELL + 2), "");
+	assert_string_equal(view_column_help(&view_duration, NULL, COLUMN_CELL + 1), "");
+	assert_true(*view_column_help(&view_duration, &a, COLUMN_NAME));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_column_help),
 		cmocka_unit_test(places),
 		cmocka_unit_test(order_of_going),
 		cmocka_unit_test(nothing_moves),

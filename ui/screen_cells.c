@@ -11,6 +11,15 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 	struct row_key key = row_function(row);
 
 	(void)page;
+	if (!key.kind && (row->key.kind == ROW_SPAN || row->key.kind == ROW_CALLS ||
+			  row->key.kind == ROW_EDGE)) {
+		app_say(ui, MESSAGE_INFO, "%s",
+			row->key.kind == ROW_EDGE
+				? "where this is in the source is not known: --maps FILE tells"
+				: "a trace tells no source of it: \\ and its name in Tree shows who "
+				  "called it");
+		return true;
+	}
 	if (!key.kind)
 		return false;
 	struct page *source = page_push(ui, VIEW_SOURCE, key, row->name);

@@ -134,13 +134,26 @@ static void recorded_events(void **state)
 	s.config.whole = false;
 }
 
+/* Enter on a span, of which a trace tells no source, is answered. */
+static void span_without_source(void **state)
+{
+	(void)state;
+	script_end(&s);
+	script_init(&s);
+	s.config.first = VIEW_DURATION;
+	s.config.whole = true;
+	script_start(&s, 80, 24);
+	assert_int_equal(view(), VIEW_DURATION);
+	script_keys(&s, "Enter");
+	assert_int_equal(view(), VIEW_DURATION);
+	assert_true(screen_has("a trace tells no source of it"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(recorded_events),
-		T(switches),
-		T(older_sets),
-		T(parts_of_slots),
+		T(recorded_events), T(span_without_source), T(switches),
+		T(older_sets),      T(parts_of_slots),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

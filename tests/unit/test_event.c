@@ -14,63 +14,33 @@
 
 #include "event/catalogue.h"
 #include "event/sysfs.h"
-
-static char root[128];
-
-static void put(const char *pmu, const char *file, const char *text)
-{
-	char path[512], *slash;
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s/%s", root, pmu, file);
-	for (slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "made_sysfs.h"
 
 static int make_root(void **state)
 {
 	(void)state;
-	snprintf(root, sizeof root, "/tmp/altpttop-event.XXXXXX");
-	if (!mkdtemp(root))
+	if (made_sysfs())
 		return -1;
-	put("cpu", "type", "4\n");
-	put("cpu", "format/event", "config:0-7,32-35\n");
-	put("cpu", "format/umask", "config:8-15\n");
-	put("cpu", "format/edge", "config:18\n");
-	put("cpu", "format/ldlat", "config1:0-15\n");
-	put("cpu", "format/odd", "config1:9-3\n");
-	put("cpu", "events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
-	put("cpu", "events/slots", "event=0x00,umask=0x4\n");
-	put("cpu", "events/loop", "loop\n");
-	put("power", "type", "22\n");
-	put("power", "cpumask", "0,8\n");
-	put("power", "format/event", "config:0-7\n");
-	put("power", "events/energy-pkg", "event=0x02\n");
-	put("power", "events/energy-pkg.scale", "2.3283064365386962890625e-10\n");
-	put("power", "events/energy-pkg.unit", "Joules\n");
-	put("cpu_atom", "type", "10\n");
-	put("cpu_atom", "cpus", "4-7\n");
-	put("cpu_atom", "format/event", "config:0-7\n");
-	put("cpu_atom", "events/mem-loads", "event=0xd0\n");
-	pmu_root_set(root);
+	made_put("cpu/type", "4\n");
+	made_put("cpu/format/event", "config:0-7,32-35\n");
+	made_put("cpu/format/umask", "config:8-15\n");
+	made_put("cpu/format/edge", "config:18\n");
+	made_put("cpu/format/ldlat", "config1:0-15\n");
+	made_put("cpu/format/odd", "config1:9-3\n");
+	made_put("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	made_put("cpu/events/slots", "event=0x00,umask=0x4\n");
+	made_put("cpu/events/loop", "loop\n");
+	made_put("power/type", "22\n");
+	made_put("power/cpumask", "0,8\n");
+	made_put("power/format/event", "config:0-7\n");
+	made_put("power/events/energy-pkg", "event=0x02\n");
+	made_put("power/events/energy-pkg.scale", "2.3283064365386962890625e-10\n");
+	made_put("power/events/energy-pkg.unit", "Joules\n");
+	made_put("cpu_atom/type", "10\n");
+	made_put("cpu_atom/cpus", "4-7\n");
+	made_put("cpu_atom/format/event", "config:0-7\n");
+	made_put("cpu_atom/events/mem-loads", "event=0xd0\n");
 	return 0;
-}
-
-static int drop_root(void **state)
-{
-	char command[200];
-
-	(void)state;
-	pmu_root_set(NULL);
-	snprintf(command, sizeof command, "rm -rf %s", root);
-	return system(command);
 }
 
 struct want {
@@ -382,5 +352,5 @@ int main(void)
 		cmocka_unit_test(test_listed_parse),
 	};
 
-	return cmocka_run_group_tests_name("event", tests, make_root, drop_root);
+	return cmocka_run_group_tests_name("event", tests, make_root, made_drop);
 }

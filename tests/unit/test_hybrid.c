@@ -22,6 +22,7 @@
 #include "event/perf_open.h"
 #include "event/set.h"
 #include "event/sysfs.h"
+#include "made_sysfs.h"
 #include "sample/fleet.h"
 #include "sample/merger.h"
 
@@ -29,77 +30,47 @@
 #define ATOM 10
 #define IMC  24
 
-static char root[64], traces[80];
-
-static void put(const char *file, const char *text)
-{
-	char path[256], *slash;
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s", root, file);
-	for (slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+static char traces[80];
 
 static int make_root(void **state)
 {
 	(void)state;
-	snprintf(root, sizeof root, "/tmp/altpttop-hybrid.XXXXXX");
-	if (!mkdtemp(root))
+	if (made_sysfs())
 		return -1;
-	put("cpu_core/type", "4\n");
-	put("cpu_core/cpus", "0-15\n");
-	put("cpu_core/caps/max_precise", "3\n");
-	put("cpu_core/format/event", "config:0-7\n");
-	put("cpu_core/format/umask", "config:8-15\n");
-	put("cpu_core/format/edge", "config:18\n");
-	put("cpu_core/format/inv", "config:23\n");
-	put("cpu_core/format/cmask", "config:24-31\n");
-	put("cpu_core/format/ldlat", "config1:0-15\n");
-	put("cpu_core/events/cpu-cycles", "event=0x3c\n");
-	put("cpu_core/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
-	put("cpu_core/events/slots", "event=0x00,umask=0x4\n");
-	put("cpu_core/events/topdown-retiring", "event=0x00,umask=0x80\n");
-	put("cpu_core/events/topdown-bad-spec", "event=0x00,umask=0x81\n");
-	put("cpu_core/events/topdown-fe-bound", "event=0x00,umask=0x82\n");
-	put("cpu_core/events/topdown-be-bound", "event=0x00,umask=0x83\n");
-	put("cpu_atom/type", "10\n");
-	put("cpu_atom/cpus", "16-23\n");
-	put("cpu_atom/caps/max_precise", "2\n");
-	put("cpu_atom/format/event", "config:0-7\n");
-	put("cpu_atom/format/umask", "config:8-15\n");
-	put("cpu_atom/events/mem-loads", "event=0xd0,umask=0x5\n");
-	put("cpu_atom/events/topdown-bad-spec", "event=0x73,umask=0x0\n");
-	put("uncore_imc_0/type", "24\n");
-	put("uncore_imc_0/cpumask", "0\n");
-	put("uncore_imc_0/format/event", "config:0-7\n");
-	put("uncore_imc_0/events/data_reads", "event=0x01\n");
-	put("tracing/sched/sched_switch/id", "316\n");
-	put("tracing/sched/sched_wakeup/id", "317\n");
-	put("tracing/syscalls/sys_enter_read/id", "700\n");
-	put("tracing/enable", "0\n");
-	snprintf(traces, sizeof traces, "%s/tracing", root);
-	pmu_root_set(root);
+	made_put("cpu_core/type", "4\n");
+	made_put("cpu_core/cpus", "0-15\n");
+	made_put("cpu_core/caps/max_precise", "3\n");
+	made_put("cpu_core/format/event", "config:0-7\n");
+	made_put("cpu_core/format/umask", "config:8-15\n");
+	made_put("cpu_core/format/edge", "config:18\n");
+	made_put("cpu_core/format/inv", "config:23\n");
+	made_put("cpu_core/format/cmask", "config:24-31\n");
+	made_put("cpu_core/format/ldlat", "config1:0-15\n");
+	made_put("cpu_core/events/cpu-cycles", "event=0x3c\n");
+	made_put("cpu_core/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	made_put("cpu_core/events/slots", "event=0x00,umask=0x4\n");
+	made_put("cpu_core/events/topdown-retiring", "event=0x00,umask=0x80\n");
+	made_put("cpu_core/events/topdown-bad-spec", "event=0x00,umask=0x81\n");
+	made_put("cpu_core/events/topdown-fe-bound", "event=0x00,umask=0x82\n");
+	made_put("cpu_core/events/topdown-be-bound", "event=0x00,umask=0x83\n");
+	made_put("cpu_atom/type", "10\n");
+	made_put("cpu_atom/cpus", "16-23\n");
+	made_put("cpu_atom/caps/max_precise", "2\n");
+	made_put("cpu_atom/format/event", "config:0-7\n");
+	made_put("cpu_atom/format/umask", "config:8-15\n");
+	made_put("cpu_atom/events/mem-loads", "event=0xd0,umask=0x5\n");
+	made_put("cpu_atom/events/topdown-bad-spec", "event=0x73,umask=0x0\n");
+	made_put("uncore_imc_0/type", "24\n");
+	made_put("uncore_imc_0/cpumask", "0\n");
+	made_put("uncore_imc_0/format/event", "config:0-7\n");
+	made_put("uncore_imc_0/events/data_reads", "event=0x01\n");
+	made_put("tracing/sched/sched_switch/id", "316\n");
+	made_put("tracing/sched/sched_wakeup/id", "317\n");
+	made_put("tracing/syscalls/sys_enter_read/id", "700\n");
+	made_put("tracing/enable", "0\n");
+	snprintf(traces, sizeof traces, "%s/tracing", made_root);
 	tracepoint_root_set(traces);
 	return 0;
-}
-
-static int drop_root(void **state)
-{
-	char command[100];
-
-	(void)state;
-	pmu_root_set(NULL);
-	tracepoint_root_set(NULL);
-	snprintf(command, sizeof command, "rm -rf %s", root);
-	return system(command);
 }
 
 static struct event_spec parse(const char *name)
@@ -257,16 +228,16 @@ static void test_core_types(void **state)
 	(void)state;
 	pmu_core_types(cpus, 5, types);
 	assert_memory_equal(types, want, sizeof want);
-	put("cpu_atom/cpus", "1,16-17,20-24\n");
+	made_put("cpu_atom/cpus", "1,16-17,20-24\n");
 	pmu_core_types((const int[]){1, 18, 24}, 3, types);
 	assert_int_equal(types[0], ATOM); /* the later kind has it */
 	assert_int_equal(types[1], 0);
 	assert_int_equal(types[2], ATOM);
-	put("cpu_atom/cpus", "16-23\n");
+	made_put("cpu_atom/cpus", "16-23\n");
 	pmu_root_set("/nowhere");
 	pmu_core_types(cpus, 5, types);
 	assert_int_equal(types[0], 0);
-	pmu_root_set(root);
+	pmu_root_set(made_root);
 }
 
 /* What was asked of the kernel; it gets a clock instead, which counts. */
@@ -353,8 +324,8 @@ static void test_one_column(void **state)
 	(void)state;
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2 || geteuid() != 0)
 		skip(); /* two CPUs are made two kinds, with events that the kernel may refuse */
-	put("cpu_core/cpus", "0\n");
-	put("cpu_atom/cpus", "1\n");
+	made_put("cpu_core/cpus", "0\n");
+	made_put("cpu_atom/cpus", "1\n");
 	perf_open_set(open_clock);
 	kernel.n = 0;
 	open_both(sums);
@@ -380,8 +351,8 @@ static void test_one_column(void **state)
 	assert_int_equal(kernel.asked[1].config, 0);
 	assert_true(sums[0].value > 1000000);
 	perf_open_set(NULL);
-	put("cpu_core/cpus", "0-15\n");
-	put("cpu_atom/cpus", "16-23\n");
+	made_put("cpu_core/cpus", "0-15\n");
+	made_put("cpu_atom/cpus", "16-23\n");
 }
 
 int main(void)
@@ -393,5 +364,5 @@ int main(void)
 		cmocka_unit_test(test_one_column),
 	};
 
-	return cmocka_run_group_tests_name("hybrid", tests, make_root, drop_root);
+	return cmocka_run_group_tests_name("hybrid", tests, make_root, made_drop);
 }

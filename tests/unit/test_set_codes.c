@@ -16,8 +16,7 @@
 
 #include "event/set.h"
 #include "event/sysfs.h"
-
-static char root[128];
+#include "made_sysfs.h"
 
 static struct event_set load(const char *name)
 {
@@ -29,18 +28,6 @@ static struct event_set load(const char *name)
 	if (event_set_read(path, &s, &err))
 		fail_msg("%s", err.msg);
 	return s;
-}
-
-static void put(const char *file, const char *text)
-{
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s", root, file);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
 }
 
 /* A core PMU with the aliases that Linux gives Ice Lake and Sapphire Rapids. */
@@ -62,34 +49,16 @@ static int make_root(void **state)
 	(void)state;
 	/* libpfm4 encodes for tables of absent CPUs only when told to, before it starts. */
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
-	snprintf(root, sizeof root, "/tmp/altpttop-codes.XXXXXX");
-	if (!mkdtemp(root))
+	if (made_sysfs())
 		return -1;
-	for (int i = 0; i < 3; i++) {
-		static const char *const dirs[] = {"cpu", "cpu/format", "cpu/events"};
-
-		snprintf(path, sizeof path, "%s/%s", root, dirs[i]);
-		mkdir(path, 0755);
-	}
-	put("cpu/type", "4\n");
-	put("cpu/format/event", "config:0-7\n");
-	put("cpu/format/umask", "config:8-15\n");
+	made_put("cpu/type", "4\n");
+	made_put("cpu/format/event", "config:0-7\n");
+	made_put("cpu/format/umask", "config:8-15\n");
 	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
 		snprintf(path, sizeof path, "cpu/events/%s", aliases[i][0]);
-		put(path, aliases[i][1]);
+		made_put(path, aliases[i][1]);
 	}
-	pmu_root_set(root);
 	return 0;
-}
-
-static int drop_root(void **state)
-{
-	char command[200];
-
-	(void)state;
-	pmu_root_set(NULL);
-	snprintf(command, sizeof command, "rm -rf %s", root);
-	return system(command);
 }
 
 /* A name of libpfm4's tables: the kernel's own have dashes, or are small. */
@@ -476,5 +445,5 @@ int main(void)
 		cmocka_unit_test(test_sampled),
 	};
 
-	return cmocka_run_group_tests_name("set_codes", tests, make_root, drop_root);
+	return cmocka_run_group_tests_name("set_codes", tests, make_root, made_drop);
 }

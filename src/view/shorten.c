@@ -39,6 +39,22 @@ static size_t operator_end(const char *name, size_t at, size_t len)
 	return at;
 }
 
+/* Rust's "f::<T>": what begins at @at is brackets and nothing more, and belongs to what was before.
+ */
+static bool args_alone(const char *name, size_t at, size_t len)
+{
+	int depth = 0;
+
+	if (at >= len || name[at] != '<')
+		return false;
+	for (; at < len; at++) {
+		depth += name[at] == '<' ? 1 : name[at] == '>' ? -1 : 0;
+		if (!depth)
+			return at + 1 == len || name[at + 1] == '(';
+	}
+	return false;
+}
+
 static bool find_parts(const char *name, size_t len, struct parts *ret)
 {
 	struct parts p = {0, len, 0, false};
@@ -79,7 +95,8 @@ static bool find_parts(const char *name, size_t len, struct parts *ret)
 			break;
 		case ':':
 			if (!depth && i + 1 < len && name[i + 1] == ':') {
-				p.last = i + 2;
+				if (!args_alone(name, i + 2, len))
+					p.last = i + 2;
 				i++;
 			}
 		}

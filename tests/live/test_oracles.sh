@@ -125,7 +125,7 @@ symbols_equal() { # RECORDING OPTION OUR-COLUMN LEAST [SYMFS]
 		END { print n " symbols"; exit bad || n < least }'
 }
 record_chains() {
-	"${CC:-cc}" -std=gnu17 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -pthread -o "$dir/chains" tests/programs/recursion.c &&
+	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -pthread -o "$dir/chains" tests/programs/recursion.c &&
 		{ for _ in 1 2 3; do # perf record can abort while others ask the kernel for build ids
 			perf record -N -q -F 499 -e cpu-clock:u --call-graph fp -o "$dir/chains.data" "$dir/chains" 2 >/dev/null 2>&1 && return
 		done; false; }

@@ -399,7 +399,7 @@ int chrome_events_add(struct chrome_events *c, const struct chrome_event *e)
 int chrome_events_finish(struct chrome_events *c)
 {
 	int rc = spanpair_finish(c->pairs, c->im->trace);
-	char text[256] = "left out:";
+	char text[512] = "left out:"; /* ten numbers of 20 digits fit */
 	size_t used = strlen(text), start = used;
 	for (int i = 0; i < OTHERS; i++)
 		if (c->left_out[i])

@@ -129,18 +129,14 @@ static int end_cell(struct spantree *t, uint32_t node)
 int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t weight)
 {
 	struct span_node *n = &t->nodes.data[node];
-	if (time_ns >= t->step_end_ns) {
-		t->step = time_ns / SPANTREE_STEP_NS;
-		t->step_end_ns = (t->step + 1) * SPANTREE_STEP_NS;
-		if (t->step_end_ns < time_ns)
-			t->step_end_ns = UINT64_MAX;
-	}
-	if (n->hits && (n->step != t->step || weight > WEIGHT_MOST - n->weight)) {
+	if (time_ns - t->step_ns >= SPANTREE_STEP_NS) /* behind it, or before */
+		t->step_ns = time_ns - time_ns % SPANTREE_STEP_NS;
+	if (n->hits && (n->step_ns != t->step_ns || weight > WEIGHT_MOST - n->weight)) {
 		int rc = end_cell(t, node);
 		if (rc)
 			return rc;
 	}
-	n->step = t->step;
+	n->step_ns = t->step_ns;
 	n->time_ns = time_ns;
 	n->hits++;
 	n->weight += weight;

@@ -22,10 +22,11 @@ struct span_node {
 	uint32_t parent; /* 0: outermost */
 	str_id name;
 	uint32_t thread, depth;
-	uint32_t row;  /* the caller's, SPANTREE_NO_ROW at first */
-	bool recurs;   /* its name stands further out in its path too */
-	uint64_t step; /* of the cell that is open: time, observations, weight */
-	uint64_t hits, time_ns, weight;
+	uint32_t row; /* the caller's, SPANTREE_NO_ROW at first */
+	bool recurs;  /* its name stands further out in its path too */
+	/* Of the cell that is open: when its tenth of a second begins, observations, time, weight.
+	 */
+	uint64_t step_ns, hits, time_ns, weight;
 };
 
 struct span_cell {
@@ -44,8 +45,8 @@ struct spantree {
 	uint32_t *slots; /* node by hash of (parent or thread, name), 0 free */
 	uint32_t mask;
 	size_t nodes_most; /* full from here on */
-	uint64_t step, step_end_ns;
-	bool any; /* a first span was added */
+	uint64_t step_ns;  /* when the tenth of a second at hand begins */
+	bool any;          /* a first span was added */
 };
 
 int spantree_init(struct spantree *t); /* -ENOMEM */
@@ -59,8 +60,8 @@ bool spantree_is_full(const struct spantree *t);
 /* The node of @name below @parent, or outermost in @thread when that is 0. -ENOMEM. */
 int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id name,
 		   uint32_t *ret_node);
-/* A span of @node closed at @time_ns, never earlier than the one before; the first of all is a cell
- * alone. -ENOMEM. */
+/* A span of @node closed at @time_ns, never earlier than the one before of its thread; the first of
+ * all is a cell alone. -ENOMEM. */
 int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t weight);
 /* Hand out all cells in order of time, and forget them. -ENOMEM. */
 int spantree_flush(struct spantree *t, int (*cell)(void *ctx, const struct span_cell *c),

@@ -65,6 +65,7 @@ struct snapshot {
 	uint64_t start_ns, end_ns; /* window, CLOCK_MONOTONIC or the recording's clock */
 	uint64_t wall_start_ns;    /* CLOCK_REALTIME of start_ns, 0 unknown */
 	uint64_t loss[LOSS_KINDS];
+	bool shortened; /* rare call paths were: their memory was full, the rest is [overflow] */
 	uint64_t cut[CUT_REASONS]; /* stacks by end reason, CUT_NONE = complete */
 	char title[160];           /* "altpttop -p 4242 (mysqld)": the command line and target */
 	char host[128];            /* uname of the machine */

@@ -43,14 +43,18 @@ static int act(struct options *o)
 }
 
 /* A descriptor that was closed would become that of the next file opened, and the report, say, be
- * written into it. */
+ * written into it. What is written to a closed standard output fails, so that it is told. */
 static void keep_standard_descriptors(void)
 {
 	int fd;
 
-	do
+	do {
 		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
+		if (fd == STDOUT_FILENO) {
+			close(fd);
+			fd = open("/dev/null", O_RDONLY);
+		}
+	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
 }

@@ -71,13 +71,11 @@ static double rounded(double v)
 	return round(v / unit) * unit;
 }
 
+/* A breakpoint may slow code down by more than its exceptions: what was counted is the least. */
 static int rate_text(const struct call_rate *rate, char *text, size_t size)
 {
-	return rate->error > CALLS_VAGUE
-		       ? snprintf(text, size, "more than %.0f calls for each second of CPU time",
-				  rounded(calls_least(rate)))
-		       : snprintf(text, size, "%.0f calls for each second of CPU time",
-				  rounded(rate->per_cpu_s));
+	return snprintf(text, size, "at least %.0f calls for each second of CPU time",
+			rounded(calls_least(rate)));
 }
 
 const char *calls_text(struct build *b, func_id func, double share, double margin)
@@ -92,11 +90,8 @@ const char *calls_text(struct build *b, func_id func, double share, double margi
 	each = calls_each_ns(b, &rate, share);
 	if (!(each > 0))
 		return build_text(b, "%s", often);
-	if (rate.error > CALLS_VAGUE)
-		return build_text(b, "%s, less than %s each with callees", often,
-				  time_text(b, each * (1 + rate.error)));
-	return build_text(b, "%s, %s ± %.0f %% each with callees", often, time_text(b, each),
-			  100 * hypot(margin / share, rate.error));
+	each *= (1 + rate.error) * (1 + margin / share);
+	return build_text(b, "%s, at most %s each with callees", often, time_text(b, each));
 }
 
 /* Where the function lies in every process that is watched. */
@@ -127,15 +122,34 @@ static void tell(struct engine *e, const char *name, const struct calls_result *
 		 const struct call_rate *rate)
 {
 	double s = (double)r->elapsed_ns / 1e9;
-	char often[96] = "in which nothing else ran";
+	char often[96];
 
-	if (r->cpu_ns)
-		rate_text(rate, often, sizeof often);
-	engine_tell(e, r->cpu_ns ? NOTICE_INFO : NOTICE_WARN,
-		    "%.80s: %llu call%s in %.2f s, %s%s; counting one took %.1f µs", name,
-		    (unsigned long long)r->calls, r->calls == 1 ? "" : "s", s, often,
-		    r->unwatched ? " (of the threads that could be watched)" : "",
-		    (double)r->cost_ns / 1e3);
+	if (!r->calls) {
+		engine_tell(e, NOTICE_INFO, "%.80s: not called in %.2f s%s", name, s,
+			    r->cpu_ns ? "" : ", in which nothing ran");
+		return;
+	}
+	rate_text(rate, often, sizeof often);
+	engine_tell(e, NOTICE_INFO, "%.80s: %s%s; counted %llu in %.2f s, at %.1f \xc2\xb5s", name,
+		    often, r->unwatched ? " (of the threads that could be watched)" : "",
+		    (unsigned long long)r->calls, s, (double)r->cost_ns / 1e3);
+}
+
+/* Execve puts another program where the breakpoint was. */
+static bool still_there(struct engine *e, func_id func, const struct calls_place *places,
+			uint32_t n)
+{
+	const struct func *f = tables_func_get(e->tables, func);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct err err = {0};
+		uint64_t addr = 0;
+		int rc = function_locate(places[i].pid, e->tables, f, e->setup.symfs, &addr, &err);
+
+		if (rc == -ENOENT || (!rc && addr != places[i].addr))
+			return false;
+	}
+	return true;
 }
 
 static void count(struct engine *e, func_id func, const char *name,
@@ -149,7 +163,12 @@ static void count(struct engine *e, func_id func, const char *name,
 		engine_tell(e, NOTICE_WARN, "%.80s: %s", name, err.msg);
 		return;
 	}
-	if (r.cpu_ns) {
+	if (!still_there(e, func, places, n)) {
+		engine_tell(e, NOTICE_WARN, "%.80s: another program took its place meanwhile",
+			    name);
+		return;
+	}
+	if (r.cpu_ns && r.calls) {
 		rate.per_cpu_s = (double)r.calls / ((double)r.cpu_ns / 1e9);
 		rate.error = r.error;
 		rate.at_ns = clock_mono_ns();

@@ -13,15 +13,14 @@
 
 #include "frame.h"
 
-#define CALLS_KEPT  64
-#define CALLS_VAGUE 0.5
+#define CALLS_KEPT 64
 
 struct build;
 
 struct call_rate {
 	func_id func;
 	double per_cpu_s; /* calls for each second of the target's CPU time */
-	double error;     /* of that, relative; above CALLS_VAGUE only calls_least is told */
+	double error;     /* of that, relative */
 	uint64_t at_ns;   /* CLOCK_MONOTONIC */
 };
 
@@ -32,7 +31,7 @@ struct calls_box {
 };
 
 bool calls_known(struct calls_box *box, func_id func, struct call_rate *ret);
-/* What is certain of the rate. */
+/* What is certain of the rate: chance and the cost of counting taken off. */
 double calls_least(const struct call_rate *rate);
 /* What a call takes, callees included, of a function with this share of the view's time; NAN where
  * shares are of something else. */

@@ -90,8 +90,6 @@ static void judge_calls(struct build *b, fid_t fid, const struct verdict *proto,
 	for (int k = 0; k < FACTS; k++)
 		v.facts.fact[k] = NAN;
 	v.facts.fact[FACT_CALL_RATE] = calls_least(&rate);
-	if (rate.error <= CALLS_VAGUE)
-		v.facts.fact[FACT_AVG_NS] = calls_each_ns(b, &rate, i.share);
 	judge(l, &v);
 }
 

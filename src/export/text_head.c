@@ -161,7 +161,10 @@ static void put_losses(struct text_report *t)
 			      t->s->loss[i]);
 		any = true;
 	}
-	strbuf_puts(&t->b, any ? "\n" : "none\n");
+	if (t->s->shortened)
+		strbuf_printf(&t->b, "%srare call paths shortened, see [overflow]",
+			      any ? ", " : "");
+	strbuf_puts(&t->b, any || t->s->shortened ? "\n" : "none\n");
 }
 
 static void put_stacks(struct text_report *t)

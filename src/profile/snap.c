@@ -345,6 +345,7 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	struct tally tally;
 	profile_tally(p, w, &tally);
 	memcpy(s->loss, tally.loss, sizeof s->loss);
+	s->shortened = p->pruned || p->overflowed || p->overflowed_paths;
 	memcpy(s->cut, tally.cut, sizeof s->cut);
 	s->tables = t;
 	s->nodes = box->nodes;

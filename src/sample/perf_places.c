@@ -162,6 +162,21 @@ static void say_placed(struct perf_source *ps, const struct event_spec *e)
 	ps->sink->ops->say(ps->sink->ctx, text);
 }
 
+/* A file mapped since then has the name too. */
+static void say_stays(struct perf_source *ps, const struct event_spec *e)
+{
+	uint64_t said = hash_bytes(e->name, strlen(e->name)) ^ e->config1;
+	char text[200];
+
+	if (said == ps->places_said)
+		return;
+	ps->places_said = said;
+	snprintf(text, sizeof text,
+		 "%.80s: more than one file has it now; that at 0x%" PRIx64 " is watched as before",
+		 e->name, e->config1);
+	ps->sink->ops->say(ps->sink->ctx, text);
+}
+
 static void say_missing(struct perf_source *ps, uint64_t now)
 {
 	if (!ps->places_say_ns || now < ps->places_say_ns)
@@ -213,6 +228,11 @@ void perf_places_tick(struct perf_source *ps, uint64_t now)
 		rc = place(ps, e, &why);
 		if (rc == -ESRCH || (rc == -ENOENT && !before.placed)) {
 			*e = before;
+			continue;
+		}
+		if (rc == -ENOTUNIQ && before.placed) { /* that it was alone before decides */
+			*e = before;
+			say_stays(ps, e);
 			continue;
 		}
 		if (rc && hash_bytes(why.msg, strlen(why.msg)) != ps->places_said) {

@@ -353,9 +353,10 @@ int function_locate(pid_t pid, const struct tables *t, const struct func *f, con
 	size_t len = 0;
 	int rc;
 
+	if (f->flags & FUNC_KERNEL)
+		return err_set(err, ENOTSUP, "the kernel's calls are not counted");
 	if (has_no_place(module, f))
-		return err_set(err, ENOTSUP, "%.80s has no code of its own that a process calls",
-			       tables_text(t, f->shown));
+		return err_set(err, ENOTSUP, "it is inlined, or no function: nothing calls it");
 	if (module->kind == MODULE_JIT) {
 		*ret_addr = f->start;
 		return module->pid == pid ? 0 : -ENOENT;

@@ -172,6 +172,12 @@ check "a report that nobody reads does not keep it from ending" unread
 check "standard descriptors that are closed do not become files of ours" eval '
 	"$ALTPTTOP" --batch --duration 0.3 -p $target -o "$dir/closed.folded" <&- >&- 2>&-
 	[ -s "$dir/closed.folded" ] && ! grep -qvE ".* [0-9]+$" "$dir/closed.folded"'
+closed_output() {
+	"$ALTPTTOP" --batch --duration 0.2 -p $target >&- 2>"$dir/err"
+	status=$?
+	one_line 1 'cannot write the report'
+}
+check "a report that cannot be written to a closed output is no success" closed_output
 few() { # N PATTERN
 	run bash -c "ulimit -n $1; exec '$ALTPTTOP' --batch --duration 0.2 -p $target"
 	one_line 2 "$2"

@@ -28,9 +28,10 @@ covered() { # FUNCTION
 		"$dir/windows"
 }
 narrow() { # FUNCTION
-	awk -v f="$1" '$1 == f { n++; p = $2 / 100; margin += $4; ideal += 196 * sqrt(p * (1 - p) / $5) }
+	# A window in which the target never ran has no samples, and nothing to say on this.
+	awk -v f="$1" '$1 == f && $5 > 0 { n++; p = $2 / 100; margin += $4; ideal += 196 * sqrt(p * (1 - p) / $5) }
 		END { printf "mean margin %.2f, expected about %.2f\n", margin / n, ideal / n
-			exit !(margin < 1.3 * ideal && margin > 0.8 * ideal) }' "$dir/windows"
+			exit !(n >= 95 && margin < 1.3 * ideal && margin > 0.8 * ideal) }' "$dir/windows"
 }
 for f in alpha beta gamma_; do
 	check "$sampler: at least 90 of 100 intervals hold the truth of $f" covered $f

@@ -204,7 +204,7 @@ static void set_lacks(struct profile_place *place, const struct through_list *li
 static node_id find_path(struct profile *p, const struct sample *s, const frame_id *frames,
 			 struct profile_place *place, const uint32_t **ret_lacks, uint32_t *ret_n)
 {
-	static struct through_list list; /* the engine thread's */
+	struct through_list *list = &p->list;
 	*ret_n = 0;
 	if (place && !s->nframes && place->node) {
 		*ret_lacks = place->lacks ? place->lacks + 1 : NULL;
@@ -212,18 +212,18 @@ static node_id find_path(struct profile *p, const struct sample *s, const frame_
 		return place->node;
 	}
 	node_id node = add_path(p, s, frames);
-	list.n = 0;
+	list->n = 0;
 	if (p->recording && p->trie.path_len < s->nframes && s->nframes <= TRIE_DEPTH_MAX)
 		through_find(&p->through, frames, s->nframes,
 			     node == NODE_OVERFLOW ? 0 : p->trie.path_len, node != NODE_OVERFLOW,
-			     &list);
-	*ret_lacks = list.keys;
-	*ret_n = list.n;
+			     list);
+	*ret_lacks = list->keys;
+	*ret_n = list->n;
 	if (!place)
 		return node;
 	place->node = node;
-	if (place->lacks || list.n)
-		set_lacks(place, &list);
+	if (place->lacks || list->n)
+		set_lacks(place, list);
 	return node;
 }
 

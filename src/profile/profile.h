@@ -44,6 +44,7 @@ struct profile {
 		uint32_t cell;   /* where in `open` its newest was */
 		uint32_t *lacks; /* what it counts through: n, then keys; NULL: nothing */
 	} * places; /* [STACKS_MAX] by sample.stack; NULL: no sample has such a number */
+	struct through_list list; /* of the path at hand */
 };
 
 int profile_init(struct profile *p, size_t cap_bytes); /* 0: PROFILE_BYTES; -ENOMEM */

@@ -14,7 +14,8 @@
 #include "sample/callcount.h"
 #include "symbol/locate.h"
 
-#define PLACES_MAX 256 /* processes */
+#define PLACES_MAX 256  /* processes that have the function's code */
+#define SEEN_MAX   4096 /* … and that are looked at */
 
 bool calls_known(struct calls_box *box, func_id func, struct call_rate *ret)
 {
@@ -47,7 +48,9 @@ static bool of_cpu_time(const struct build *b)
 
 double calls_each_ns(const struct build *b, const struct call_rate *rate, double share)
 {
-	return of_cpu_time(b) && rate->per_cpu_s > 0 ? share / rate->per_cpu_s * 1e9 : NAN;
+	return of_cpu_time(b) && !rate->partial && rate->per_cpu_s > 0
+		       ? share / rate->per_cpu_s * 1e9
+		       : NAN;
 }
 
 static const char *time_text(struct build *b, double ns)
@@ -94,15 +97,15 @@ const char *calls_text(struct build *b, func_id func, double share, double margi
 	return build_text(b, "%s, at most %s each with callees", often, time_text(b, each));
 }
 
-/* Where the function lies in every process that is watched. */
+/* Where the function lies in every process that is watched; *ret_all: each of them has it. */
 static uint32_t find_places(struct engine *e, const struct func *f, struct calls_place *places,
-			    struct err *err)
+			    bool *ret_all, struct err *err)
 {
 	uint32_t n = 0, count = tables_task_count(e->tables);
-	pid_t seen[PLACES_MAX];
+	pid_t seen[SEEN_MAX];
 	uint32_t nseen = 0;
 
-	for (task_id id = 1; id <= count && nseen < PLACES_MAX; id++) {
+	for (task_id id = 1; id <= count && nseen < SEEN_MAX && n < PLACES_MAX; id++) {
 		const struct task *t = tables_task_get(e->tables, id);
 		bool known = t->pid <= 0 || atomic_load(&t->gone_ns);
 
@@ -115,6 +118,7 @@ static uint32_t find_places(struct engine *e, const struct func *f, struct calls
 		if (!function_locate(t->pid, e->tables, f, e->setup.symfs, &places[n].addr, err))
 			n++;
 	}
+	*ret_all = n == nseen && nseen < SEEN_MAX && n < PLACES_MAX;
 	return n;
 }
 
@@ -153,7 +157,7 @@ static bool still_there(struct engine *e, func_id func, const struct calls_place
 }
 
 static void count(struct engine *e, func_id func, const char *name,
-		  const struct calls_place *places, uint32_t n)
+		  const struct calls_place *places, uint32_t n, bool all)
 {
 	struct call_rate rate = {.func = func};
 	struct err err = {0};
@@ -171,6 +175,7 @@ static void count(struct engine *e, func_id func, const char *name,
 	if (r.cpu_ns && r.calls) {
 		rate.per_cpu_s = (double)r.calls / ((double)r.cpu_ns / 1e9);
 		rate.error = r.error;
+		rate.partial = !all || r.unwatched;
 		rate.at_ns = clock_mono_ns();
 		keep(&e->calls, &rate);
 	}
@@ -184,10 +189,11 @@ void calls_job(struct engine *e, const struct job *job)
 	const char *name = tables_text(e->tables, f->shown);
 	struct calls_place *places = calloc(PLACES_MAX, sizeof *places);
 	struct err err = {0};
-	uint32_t n = places ? find_places(e, f, places, &err) : 0;
+	bool all = false;
+	uint32_t n = places ? find_places(e, f, places, &all, &err) : 0;
 
 	if (n)
-		count(e, job->func, name, places, n);
+		count(e, job->func, name, places, n, all);
 	else
 		engine_tell(e, NOTICE_WARN, "%.80s: %s", name,
 			    err.msg[0] ? err.msg

@@ -21,6 +21,7 @@ struct call_rate {
 	func_id func;
 	double per_cpu_s; /* calls for each second of the target's CPU time */
 	double error;     /* of that, relative */
+	bool partial;     /* of some of its processes or threads: shares are of more */
 	uint64_t at_ns;   /* CLOCK_MONOTONIC */
 };
 

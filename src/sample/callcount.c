@@ -184,6 +184,7 @@ struct cost {
 static struct cost cost_of_a_call(void)
 {
 	double sum = 0, least = INFINITY, most = 0;
+	uint32_t n = 0;
 	struct pair p;
 
 	if (open_pair(0, (uint64_t)(uintptr_t)nothing_much, &p))
@@ -196,13 +197,14 @@ static struct cost cost_of_a_call(void)
 		ioctl(p.calls, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 		if (i < 0 || each < 0)
 			continue;
-		sum += each / TRIES;
+		sum += each;
+		n++;
 		least = each < least ? each : least;
 		most = each > most ? each : most;
 	}
 	close(p.clock);
 	close(p.calls);
-	return (struct cost){sum, most > least ? (most - least) / 2 : 0};
+	return (struct cost){n ? sum / n : 0, most > least ? (most - least) / 2 : 0};
 }
 
 /* The target's threads do not pay just what this one does. */

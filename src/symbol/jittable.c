@@ -175,9 +175,9 @@ bool jittable_find_named(struct jittable *t, uint64_t start, const char *name,
 
 		if (strcmp(t->text.data + e->name, name) != 0)
 			continue;
-		bool keeps = e->code || !best || !best->code;
+		bool keeps = best && !start && !e->code != !best->code;
 
-		if (!best || (keeps && (e->order > best->order || !best->code)))
+		if (!best || (keeps ? e->code != 0 : e->order > best->order))
 			best = e;
 	}
 	if (best)

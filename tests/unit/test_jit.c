@@ -74,7 +74,8 @@ static void test_replaced(void **state)
 /* By name, each generation is found again. */
 static void test_named(void **state)
 {
-	static const char text[] = "1000 100 old\n1000 10 new\n2000 10 old\n";
+	static const char text[] = "1000 100 old\n1000 10 new\n2000 10 old\n"
+				   "4000 10 moved\n3000 10 moved\n";
 	struct jittable *t = *state;
 	struct jit_symbol s;
 
@@ -85,6 +86,8 @@ static void test_named(void **state)
 	assert_int_equal(s.end, 0x1010);
 	assert_true(jittable_find_named(t, 0, "old", &s));
 	assert_int_equal(s.start, 0x2000); /* the last */
+	assert_true(jittable_find_named(t, 0, "moved", &s));
+	assert_int_equal(s.start, 0x3000); /* written last, wherever it lies */
 	assert_false(jittable_find_named(t, 0x1001, "old", &s));
 	assert_false(jittable_find_named(t, 0, "none", &s));
 }

@@ -4,6 +4,7 @@
  * Engine thread. Counts of the window come from its tally, CPU use from the kernel's accounts where
  * there are any, else from what the samples stand for.
  */
+#include <math.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,6 +198,16 @@ static void fill_source(const struct engine *e, struct answer_status *s)
 		s->cost = (double)cost / 1e6;
 }
 
+/* Where each so-many-th occurrence is sampled no rate was asked for, and what comes costs. */
+static void fill_by_period(const struct build *b, struct answer_status *s)
+{
+	if (s->recording || !b->desc || b->desc->freq_hz || !b->desc->period)
+		return;
+	s->asked_hz = 0;
+	if (s->sample_cost_ns)
+		s->cost = fmin(1, s->delivered_hz * (s->sample_cost_ns + s->read_cost_ns) / 1e9);
+}
+
 static double progress_of(const struct engine *e)
 {
 	if (e->setup.live || atomic_load(&e->shared.finished))
@@ -251,6 +262,7 @@ void build_status(struct build *b, struct answer_status *s)
 	s->marked = p->mark_ns != 0;
 	s->finished = e->said_finished;
 	s->recording = !e->setup.live;
+	fill_by_period(b, s);
 	s->progress = progress_of(e);
 	build_copy(s->say, sizeof s->say, e->say);
 }

@@ -145,8 +145,11 @@ static void put_costs(struct text_report *t)
 	} else if (group) {
 		strbuf_puts(&t->b, ", reading the set's counters too little to be measured");
 	}
-	strbuf_printf(&t->b, "; %.2f %% of the target's time at %u Hz, not deducted\n",
-		      (double)s->cost_ppm / 1e4, s->rate_hz);
+	if (s->nevents && !s->events[0].desc.freq_hz) /* so many as there were, at no rate */
+		strbuf_puts(&t->b, ", not deducted\n");
+	else
+		strbuf_printf(&t->b, "; %.2f %% of the target's time at %u Hz, not deducted\n",
+			      (double)s->cost_ppm / 1e4, s->rate_hz);
 }
 
 static void put_losses(struct text_report *t)

@@ -9,7 +9,7 @@ split() { # SAMPLER
 	timeout 60 "$ALTPTTOP" --batch --sampler "$1" --duration 40 --format folded -- "$PROGRAMS/rejit" 4 \
 		>"$dir/folded" 2>"$dir/messages" || { cat "$dir/messages"; return 1; }
 	awk '{ n = $NF } /;early / { a += n } /;late / { b += n }
-		END { print a " early, " b " late"; exit !(a > 100 && b > 100 && a < 1.5 * b && b < 1.5 * a) }' "$dir/folded"
+		END { print a " early, " b " late"; exit !(a > 100 && b > 100 && a < 1.35 * b && b < 1.35 * a) }' "$dir/folded"
 }
 
 for sampler in $(samplers); do

@@ -126,9 +126,8 @@ symbols_equal() { # RECORDING OPTION OUR-COLUMN LEAST [SYMFS]
 }
 record_chains() {
 	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -pthread -o "$dir/chains" tests/programs/recursion.c &&
-		{ for _ in 1 2 3; do # perf record can abort while others ask the kernel for build ids
-			perf record -N -q -F 499 -e cpu-clock:u --call-graph fp -o "$dir/chains.data" "$dir/chains" 2 >/dev/null 2>&1 && return
-		done; false; }
+		# -B: perf 6.1 can abort when it gathers build ids at the end
+		perf record -B -q -F 499 -e cpu-clock:u --call-graph fp -o "$dir/chains.data" "$dir/chains" 2 >/dev/null 2>&1
 }
 
 if perf --version >/dev/null 2>&1; then

@@ -382,6 +382,11 @@ uint64_t fleet_total(struct fleet *f, enum fleet_reading what, uint64_t id, pid_
 	return total;
 }
 
+void fleet_put(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid, uint64_t value)
+{
+	reading_put(f, reading_key(what, id, tid), value);
+}
+
 static void forget_reading(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid)
 {
 	map64_del(&f->last_low, reading_key(what, id, tid));
@@ -398,9 +403,11 @@ static void forget_readings(struct fleet *f, uint32_t seat, pid_t tid)
 		forget_reading(f, FLEET_COUNT, s->ids[i], tid);
 		forget_reading(f, FLEET_RUNNING, s->ids[i], tid);
 	}
-	for (uint16_t e = 0; f->last_low.count && e < f->plan.n; e++)
-		for (unsigned what = FLEET_RUNNING; what <= FLEET_TIME; what++)
+	for (uint16_t e = 0; f->last_low.count && e < f->plan.n; e++) {
+		for (unsigned what = FLEET_COUNT; what <= FLEET_TIME; what++)
 			forget_reading(f, (enum fleet_reading)what, FLEET_ALL_CPUS(e), tid);
+		forget_reading(f, FLEET_COUNT, FLEET_GIVEN(e), tid);
+	}
 }
 
 bool fleet_fork(struct fleet *f, pid_t ptid, pid_t tid, uint64_t time)

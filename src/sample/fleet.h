@@ -122,14 +122,18 @@ bool fleet_alone(const struct fleet *f, pid_t tid);
  * from its counts.
  */
 enum fleet_reading { FLEET_COUNT, FLEET_RUNNING, FLEET_ENABLED, FLEET_TIME };
-/* No event has this id: the time on all CPUs of the group led by that entry of the plan. */
-#define FLEET_ALL_CPUS(leader) (0x3fffffff00ULL | (leader))
+/* No event has these ids: what that entry of the plan (times: the group that it leads) showed on
+ * all CPUs, and what of its counts was handed on. */
+#define FLEET_ALL_CPUS(event) (0x3fffffff00ULL | (event))
+#define FLEET_GIVEN(event)    (0x3ffffffe00ULL | (event))
 uint64_t fleet_growth(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,
 		      uint64_t value);
 
 /* A sum of the same kind: add @more to it; the new total. */
 uint64_t fleet_total(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid,
 		     uint64_t more);
+/* The sum is @value from now on. */
+void fleet_put(struct fleet *f, enum fleet_reading what, uint64_t id, pid_t tid, uint64_t value);
 
 /* Put a thread on the list of those to be opened. -ENOMEM. */
 int fleet_want(struct fleet *f, pid_t tid, uint64_t not_before_ns);

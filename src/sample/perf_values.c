@@ -3,7 +3,7 @@
  *
  * A value belongs to (thread, event id), and the id is one CPU's: a thread that moves has a reading
  * on each. Where the counters are a CPU's, tenants.c tells whose they are. Events that took turns
- * on the hardware are scaled by enabled over running. Source thread.
+ * on the hardware are scaled by enabled over running of the thread's last seconds. Source thread.
  */
 #include "sample/perf_impl.h"
 
@@ -31,14 +31,18 @@ static struct sample_value value_of(const struct plan_event *e, uint64_t count, 
 	return v;
 }
 
-/* Share of a thread's time on CPUs in which its group was on the hardware, or could have been. */
+/*
+ * Share of a thread's last seconds on CPUs in which its group was on the hardware, or could have
+ * been. *ret_old: half of what is known of the group is to be forgotten (TENANTS_MEMORY_NS).
+ */
 static float running_share(struct fleet *f, const struct plan_event *e,
-			   const struct record_sample *s, uint64_t leader)
+			   const struct record_sample *s, uint64_t leader, bool *ret_old)
 {
 	uint64_t key = FLEET_ALL_CPUS(e->leader), ran, all, time, seen;
 	pid_t tid = s->who.tid;
 	float share;
 
+	*ret_old = false;
 	ran = fleet_growth(f, FLEET_RUNNING, leader, tid, s->read.running_ns);
 	if (e->software)
 		return 1;
@@ -49,7 +53,33 @@ static float running_share(struct fleet *f, const struct plan_event *e,
 	fleet_total(f, FLEET_ENABLED, key, tid, time);
 	time = fleet_total(f, FLEET_TIME, key, tid, tenants_shared(time, ran));
 	share = time ? (float)((double)all / (double)time) : 0;
+	*ret_old = time > TENANTS_MEMORY_NS;
+	if (*ret_old) {
+		fleet_put(f, FLEET_RUNNING, key, tid, all / 2);
+		fleet_put(f, FLEET_TIME, key, tid, time / 2);
+	}
 	return share > 1 ? 1 : share;
+}
+
+/* What of an event's counts is to be handed on now. @old: half of what is known is forgotten. */
+static uint64_t due(struct fleet *f, uint16_t event, pid_t tid, uint64_t grown, float running,
+		    bool old)
+{
+	const uint64_t all_id = FLEET_ALL_CPUS(event), given_id = FLEET_GIVEN(event);
+	uint64_t all = fleet_total(f, FLEET_COUNT, all_id, tid, grown);
+	uint64_t given = fleet_total(f, FLEET_COUNT, given_id, tid, 0), more;
+	double scale = running < RUNNING_ALL ? (double)running : 1;
+
+	if (running <= 0)
+		return 0;
+	more = tenants_due(all, given, grown, scale);
+	given += more;
+	if (old) {
+		given = tenants_kept(all, given, scale);
+		fleet_put(f, FLEET_COUNT, all_id, tid, all / 2);
+	}
+	fleet_put(f, FLEET_COUNT, given_id, tid, given);
+	return more;
 }
 
 /* Is it an event that has a column? A clock of several strands is counted by the first. */
@@ -63,12 +93,15 @@ static uint32_t thread_values(struct perf_source *ps, struct fleet *f,
 {
 	uint64_t leader = record_read_at(&s->read, 0).id;
 	const struct opened *first = fleet_ids_find(&ps->ids, leader);
+	const struct plan_event *e;
 	uint32_t n = 0;
 	float running;
+	bool old;
 
 	if (!first || first->fleet != f)
 		return 0;
-	running = running_share(f, &f->plan.e[first->event], s, leader);
+	e = &f->plan.e[first->event];
+	running = running_share(f, e, s, leader, &old);
 	for (uint64_t i = 0; i < s->read.nvalues && n < PLAN_MAX; i++) {
 		struct record_read_value v = record_read_at(&s->read, i);
 		const struct opened *o = fleet_ids_find(&ps->ids, v.id);
@@ -77,8 +110,8 @@ static uint32_t thread_values(struct perf_source *ps, struct fleet *f,
 		if (!o || o->fleet != f)
 			continue;
 		count = fleet_growth(f, FLEET_COUNT, v.id, s->who.tid, v.value);
-		if (running > 0 && running < RUNNING_ALL)
-			count = (uint64_t)((double)count / (double)running);
+		if (!e->software)
+			count = due(f, o->event, s->who.tid, count, running, old);
 		ret[n++] = value_of(&f->plan.e[o->event], count, running, RUNNING_ALL);
 	}
 	return n;

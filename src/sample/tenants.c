@@ -1,7 +1,8 @@
 /*
  * tenants: see tenants.h. What the counters showed last is kept by CPU, what is owed to a task by
- * its number, in one array of words: per event what was counted, per group how long it counted, how
- * long it could have, and what of both was known at the last sample, and the time on CPUs.
+ * its number, in one array of words: per event what was counted, what of it at the last sample, and
+ * what was handed on; per group how long it counted, how long it could have, and what of both was
+ * known at the last sample; and the time on CPUs.
  */
 #include "sample/tenants.h"
 
@@ -22,8 +23,9 @@ struct left {
 
 struct group {
 	uint64_t enabled_ns, running_ns;
-	pid_t tid; /* who ran at the last reading and still did after it; 0: not known */
-	bool lost; /* what it showed last is not where the next stretch begins */
+	pid_t tid;       /* who ran at the last reading and still did after it; 0: not known */
+	bool lost;       /* what it showed last is not where the next stretch begins */
+	bool after_loss; /* the last reading was such a beginning */
 	struct left left;
 };
 
@@ -84,7 +86,7 @@ void tenants_free(struct tenants *t)
 
 static size_t stride(const struct tenants *t)
 {
-	return 6 * (size_t)t->nevents + 1;
+	return 7 * (size_t)t->nevents + 1;
 }
 
 static uint64_t *counted(struct tenants *t, uint32_t task, uint16_t event)
@@ -97,6 +99,12 @@ static uint64_t *given(struct tenants *t, uint32_t task, uint16_t event)
 	return &t->words.data[task * stride(t) + 5 * t->nevents + event];
 }
 
+/* Of what was counted, what was so at the last sample. */
+static uint64_t *taken(struct tenants *t, uint32_t task, uint16_t event)
+{
+	return &t->words.data[task * stride(t) + 6 * t->nevents + event];
+}
+
 enum time { RAN, COULD, RAN_BEFORE, PASSED_BEFORE };
 
 static uint64_t *time_of(struct tenants *t, uint32_t task, uint16_t leader, enum time what)
@@ -106,7 +114,7 @@ static uint64_t *time_of(struct tenants *t, uint32_t task, uint16_t leader, enum
 
 static uint64_t *on_cpus(struct tenants *t, uint32_t task)
 {
-	return &t->words.data[task * stride(t) + 6 * t->nevents];
+	return &t->words.data[task * stride(t) + 7 * t->nevents];
 }
 
 /* The number of the task's words; false: no memory, so that its counts are dropped. */
@@ -196,6 +204,7 @@ bool tenants_read(struct tenants *t, const struct tenant_reading *r)
 	g->enabled_ns = r->enabled_ns;
 	g->running_ns = r->running_ns;
 	g->tid = r->leaves ? 0 : r->tid;
+	g->after_loss = g->lost;
 	g->lost = false;
 	if (r->leaves)
 		g->left = left_by(r);
@@ -237,9 +246,26 @@ static double share_of(struct tenants *t, uint32_t task, const struct tenant_rea
 	return *could ? (double)part / (double)*could : 0;
 }
 
+/* Half of what is known of the group goes: what it was long ago says nothing of now. */
+static void fade(struct tenants *t, uint32_t task, const struct tenant_reading *r, double share)
+{
+	*time_of(t, task, r->leader, RAN) /= 2;
+	*time_of(t, task, r->leader, COULD) /= 2;
+	*time_of(t, task, r->leader, RAN_BEFORE) = *time_of(t, task, r->leader, RAN);
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint64_t *all = counted(t, task, r->events[i]);
+		uint64_t *handed = given(t, task, r->events[i]);
+
+		*handed = tenants_kept(*all, *handed, share);
+		*all /= 2;
+		*taken(t, task, r->events[i]) = *all;
+	}
+}
+
 float tenants_take(struct tenants *t, const struct tenant_reading *r, uint64_t *counts)
 {
-	double share = 1;
+	const struct group *g = &t->groups[r->cpu * t->nevents + r->leader];
+	double share = 1, scale;
 	uint32_t task;
 
 	memset(counts, 0, r->n * sizeof *counts);
@@ -247,15 +273,20 @@ float tenants_take(struct tenants *t, const struct tenant_reading *r, uint64_t *
 		return 0;
 	if (!r->software)
 		share = share_of(t, task, r);
-	for (uint32_t i = 0; share > 0 && i < r->n; i++) {
+	if (share <= 0)
+		return 0;
+	scale = share < TENANTS_ALL ? share : 1;
+	for (uint32_t i = 0; i < r->n; i++) {
 		uint64_t all = *counted(t, task, r->events[i]);
+		uint64_t *before = taken(t, task, r->events[i]);
+		uint64_t *handed = given(t, task, r->events[i]);
 
-		/* Scaled as a whole, so that a share that changes is right in the end. */
-		if (share < TENANTS_ALL)
-			all = (uint64_t)((double)all / share);
-		counts[i] = grown(all, *given(t, task, r->events[i]));
-		*given(t, task, r->events[i]) += counts[i];
+		counts[i] = tenants_due(all, *handed, g->after_loss ? all : all - *before, scale);
+		*handed += counts[i];
+		*before = all;
 	}
+	if (*time_of(t, task, r->leader, COULD) > TENANTS_MEMORY_NS)
+		fade(t, task, r, scale);
 	return (float)share;
 }
 

@@ -36,6 +36,36 @@ static inline uint64_t tenants_shared(uint64_t passed_ns, uint64_t ran_ns)
 										 : passed_ns;
 }
 
+/*
+ * A share is that of the last two to four seconds of a task's time: what it was before says nothing
+ * of now, and would be made up for in one sample.
+ */
+#define TENANTS_MEMORY_NS 4000000000ULL
+
+/*
+ * What of an event is to be handed on with a sample: @grown since the one before, scaled, and a
+ * part of what scaling lacks over the whole of @all so far, of which @given was handed on. That
+ * part is in proportion to @grown, so that code that counted nothing is given nothing of others'
+ * counts.
+ */
+#define TENANTS_PAY 32
+static inline uint64_t tenants_due(uint64_t all, uint64_t given, uint64_t grown, double share)
+{
+	double own = (double)grown / share, lacks = (double)all / share - (double)given - own;
+	double part = all ? TENANTS_PAY * (double)grown / (double)all : 0;
+	double due = own + lacks * (part < 1 ? part : 1);
+
+	return due > 0 ? (uint64_t)(due + 0.5) : 0;
+}
+
+/* When half of @all is forgotten: what was handed on for the rest, so that it lacks what it did. */
+static inline uint64_t tenants_kept(uint64_t all, uint64_t given, double share)
+{
+	double gone = (double)(all - all / 2) / share;
+
+	return (double)given > gone ? given - (uint64_t)gone : 0;
+}
+
 /* For @ncpus CPUs and the @nevents events of a plan. NULL: no memory. */
 struct tenants *tenants_new(uint32_t ncpus, uint32_t nevents);
 void tenants_free(struct tenants *t); /* NULL is fine */
@@ -67,7 +97,7 @@ void tenants_lost(struct tenants *t, uint32_t cpu);
 /*
  * After the reading @r of a task's sample: what the task's events counted since its sample before,
  * in @counts, in the order of @r->events, scaled where their group was off the hardware or readings
- * were dropped. Returns the share of the task's time on CPUs in which its group counted, 0…1;
+ * were dropped. Returns in which share of the task's last seconds on CPUs its group counted, 0…1;
  * counts are scaled where it is below TENANTS_ALL.
  */
 #define TENANTS_ALL 0.99F

@@ -212,6 +212,57 @@ static void long_gaps_are_not_scaled_over(void **state)
 	tenants_free(c.t);
 }
 
+/*
+ * Minutes alone on the hardware, then turns: what is counted from then on is scaled from then on,
+ * and no sample is given what belongs to the minutes before it.
+ */
+static void old_times_do_not_weigh(void **state)
+{
+	struct made_cpu c = {.t = tenants_new(1, EVENTS)};
+	uint64_t counts[3], sum = 0, most = 0;
+	float share = 0;
+
+	(void)state;
+	for (int i = 0; i < 600000; i++) { /* ten minutes at 1 per us */
+		run(&c, MS, 1000, 0);
+		share = sample(&c, 7, counts);
+		assert_true(share == 1 && counts[0] == 1000);
+	}
+	for (int i = 0; i < 20000; i++) { /* half of the time for 40 s */
+		run(&c, MS, 1000, 0);
+		pause_for(&c, MS);
+		share = sample(&c, 7, counts);
+		sum += i < 10000 ? counts[0] : 0;
+		most = counts[0] > most ? counts[0] : most;
+	}
+	assert_in_range(sum, 19000000, 21000000); /* 20 s */
+	assert_in_range(most, 1, 100000);         /* a twentieth of a second at once */
+	assert_true(share > 0.45F && share < 0.55F);
+	tenants_free(c.t);
+}
+
+/* Of two functions in turn, one counts nothing: turns of the counters do not mix them. */
+static void phases_stay_apart(void **state)
+{
+	struct made_cpu c = {.t = tenants_new(1, EVENTS)};
+	uint64_t counts[3], sum[2] = {0};
+
+	(void)state;
+	for (int i = 0; i < 48000; i++) {
+		bool busy = i / 3 & 1;
+
+		if (i / 4 % 4 == 0)
+			run(&c, MS, 1000, busy ? 100 : 0);
+		else
+			pause_for(&c, MS);
+		sample(&c, 7, counts);
+		sum[busy] += counts[1];
+	}
+	assert_int_equal(sum[0], 0);
+	assert_in_range(sum[1], 2350000, 2450000); /* 24 s at 100 a millisecond */
+	tenants_free(c.t);
+}
+
 /* After a loss nothing is known until the next reading. */
 static void losses_are_dropped(void **state)
 {
@@ -268,6 +319,8 @@ int main(void)
 		cmocka_unit_test(pauses_are_scaled),
 		cmocka_unit_test(strangers_in_a_pause_are_not_counted),
 		cmocka_unit_test(long_gaps_are_not_scaled_over),
+		cmocka_unit_test(old_times_do_not_weigh),
+		cmocka_unit_test(phases_stay_apart),
 		cmocka_unit_test(losses_are_dropped),
 		cmocka_unit_test(numbers_are_used_again),
 	};

@@ -59,9 +59,9 @@ static const char *reason_of(struct build *b, size_t i)
  */
 static const char *common_part(const char *reason)
 {
-	const char *and = strstr(reason, ", and ");
+	const char *common = strstr(reason, ", and ");
 
-	return and? and+strlen(", and ") : reason;
+	return common ? common + strlen(", and ") : reason;
 }
 
 static bool alike(const char *a, const char *b)

@@ -46,6 +46,7 @@ struct perf_source {
 
 	struct permit permit;
 	struct perf_allowed allowed;
+	int lbr_answer; /* the kernel's to --call-graph lbr, -errno: dumps instead */
 	int *cpus;
 	uint32_t ncpus;
 	int cgroup_fd;

@@ -122,11 +122,6 @@ static int try_lbr(void)
 	return 0;
 }
 
-static bool lbr_missing(const struct source_config *c)
-{
-	return c->call_graph == CALL_GRAPH_LBR && try_lbr();
-}
-
 int perf_setup_limits(struct perf_source *ps, struct err *err)
 {
 	const struct source_config *c = ps->config;
@@ -142,12 +137,13 @@ int perf_setup_limits(struct perf_source *ps, struct err *err)
 		return rc;
 	nofile = permit_raise_nofile();
 	fleet_ids_init(&ps->ids, fds_for_events(nofile));
+	ps->lbr_answer = c->call_graph == CALL_GRAPH_LBR ? try_lbr() : 0;
 	ps->setup = (struct plan_setup){
 		.rate_hz = c->rate_auto ? PACE_START_HZ
 			   : c->rate_hz ? c->rate_hz
 					: 997,
 		.period = c->rate_auto ? 0 : c->period,
-		.call_graph = lbr_missing(c) ? CALL_GRAPH_AUTO : c->call_graph,
+		.call_graph = ps->lbr_answer ? CALL_GRAPH_AUTO : c->call_graph,
 		.max_stack = c->max_stack,
 		.no_kernel = c->no_kernel,
 		.no_user = c->no_user,
@@ -278,8 +274,8 @@ void perf_setup_say(struct perf_source *ps)
 			 ps->permit.paranoid);
 		say(ps->sink->ctx, text);
 	}
-	if (ps->config->call_graph == CALL_GRAPH_LBR && ps->setup.call_graph != CALL_GRAPH_LBR) {
-		perf_setup_lbr(try_lbr(), text, sizeof text);
+	if (ps->lbr_answer) {
+		perf_setup_lbr(ps->lbr_answer, text, sizeof text);
 		say(ps->sink->ctx, text);
 	}
 	if (ps->setup.call_graph == CALL_GRAPH_LBR && dumps(ps))

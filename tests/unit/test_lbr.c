@@ -4,6 +4,7 @@
  * and delivered by the sampler's own code, and unwound.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codec/perf_raw.h"
 #include "sample/perf_impl.h"
@@ -366,6 +369,50 @@ static void test_why_not(void **state)
 	}
 }
 
+/* Whoever held the processor's stacks lets go of them between two questions. */
+static unsigned asked;
+
+static int busy_once(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+		     unsigned long flags)
+{
+	(void)pid, (void)cpu, (void)group, (void)flags;
+	if (attr->branch_sample_type && !asked++)
+		return -EBUSY;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void take_sentence(void *ctx, const char *sentence)
+{
+	snprintf(ctx, 256, "%s", sentence);
+}
+
+static void test_said_as_it_was(void **state)
+{
+	const struct source_config config = {.rate_hz = 100, .call_graph = CALL_GRAPH_LBR};
+	const struct sink_ops ops = {.say = take_sentence};
+	char said[256] = "";
+	const struct sink sink = {.ops = &ops, .ctx = said};
+	pid_t self = getpid();
+	const struct target target = {.pids = &self, .npids = 1};
+	struct perf_source *ps = calloc(1, sizeof *ps);
+	struct err err = {0};
+
+	(void)state;
+	ps->config = &config;
+	ps->target = &target;
+	ps->sink = &sink;
+	perf_open_set(busy_once);
+	assert_int_equal(perf_setup_limits(ps, &err), 0);
+	ps->adapt.most = ADAPT_MOST;
+	perf_setup_say(ps);
+	perf_open_set(NULL);
+	assert_int_equal(ps->setup.call_graph, CALL_GRAPH_AUTO);
+	assert_non_null(strstr(said, strerror(EBUSY)));
+	assert_int_equal(asked, 1);
+	fleet_ids_fini(&ps->ids);
+	free(ps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_empty_and_hostile),
 		cmocka_unit_test(test_more_than_room),
 		cmocka_unit_test(test_why_not),
+		cmocka_unit_test(test_said_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,7 @@ static void layout_of(struct plan_event *e)
 		.branch_type = e->attr.branch_sample_type,
 		.regs_user = e->attr.sample_regs_user,
 		.sample_id_all = true,
+		.build_id = e->attr.build_id,
 	};
 }
 
@@ -296,10 +297,17 @@ bool plan_groups_inherit(void)
 	return fd >= 0;
 }
 
-static void attr_side(struct perf_event_attr *a, const struct plan_setup *setup)
+/* Side-band records come with this event, as far as the kernel knows them. */
+static int add_side(struct plan_event *e, const struct plan_setup *setup)
 {
+	struct perf_event_attr *a = &e->attr;
+	int rc;
+
 	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 1;
 	a->ksymbol = setup->cpu_wide;
+	rc = perf_open_fit(a);
+	layout_of(e);
+	return rc;
 }
 
 int plan_add_side(struct plan *p, const struct plan_setup *setup)
@@ -317,17 +325,14 @@ int plan_add_side(struct plan *p, const struct plan_setup *setup)
 	attr_common(&e->attr, &dummy, setup);
 	e->attr.exclude_kernel = e->attr.exclude_hv = !setup->kernel_allowed;
 	e->attr.exclude_user = e->attr.exclude_idle = 0;
-	attr_side(&e->attr, setup);
-	layout_of(e);
 	p->inherit = setup->inherit;
 	p->n++;
-	return perf_open_fit(&e->attr);
+	return add_side(e, setup);
 }
 
 int plan_fold_side(struct plan *p, const struct plan_setup *setup)
 {
-	attr_side(&p->e[0].attr, setup);
-	return perf_open_fit(&p->e[0].attr);
+	return add_side(&p->e[0], setup);
 }
 
 void plan_attr(const struct plan_event *e, uint32_t seat, struct perf_event_attr *ret_attr)

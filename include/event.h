@@ -36,6 +36,10 @@ struct event_desc {
 		       */
 };
 
+/* Is the event of this name the one that was asked for as @asked? Where the kernel's code is not
+ * sampled, a 'u' was put behind the name. src/base/tables.c */
+bool event_is_called(const char *name, const char *asked);
+
 /* Why a value is not there. Unknown is never 0. */
 enum value_state {
 	VALUE_OK,

@@ -62,19 +62,15 @@ static void keep_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	struct options o;
-	struct err err = {0}, config_err = {0};
+	struct err err = {0};
 	int status = 2;
 
 	keep_standard_descriptors();
 	setlocale(LC_CTYPE, "");
 	options_init(&o);
-	int bad_config = config_load_default(&o, &config_err);
 	int rc = options_parse(&o, argc, argv, &err);
-	bool asks_itself = o.action == ACTION_HELP || o.action == ACTION_VERSION;
-	if (!rc && bad_config && !asks_itself) {
-		rc = bad_config;
-		err = config_err;
-	}
+	if (!rc && o.action != ACTION_HELP && o.action != ACTION_VERSION)
+		rc = config_load_default(&o, &err);
 	if (!rc)
 		rc = options_check(&o, &err);
 	if (rc)

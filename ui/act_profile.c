@@ -106,7 +106,7 @@ static void events_chosen(struct ui *ui, const struct menu_item *item, const cha
 	struct command c = {.kind = COMMAND_EVENTS};
 
 	snprintf(c.text, sizeof c.text, "%s", item ? item->name : text);
-	ui->set = UINT16_MAX;
+	ui->set = ui->event = UINT16_MAX;
 	command(ui, &c);
 	app_say(ui, MESSAGE_INFO, "asked for %s", c.text);
 }

@@ -230,9 +230,32 @@ static void take_answer(struct ui *ui)
 	ui->redraw = true;
 }
 
+/* -s EVENT: shown as soon as it is known, unless another was chosen meanwhile. */
+static void find_event(struct ui *ui)
+{
+	struct engine_event events[EVENT_MAX];
+	uint32_t n = 0;
+
+	if (ui->config->event && !ui->event_found)
+		n = engine_events(ui->engine, events, EVENT_MAX);
+	for (uint32_t i = 0; i < n && !ui->event_found; i++) {
+		if (!event_is_called(events[i].name, ui->config->event))
+			continue;
+		ui->event_found = ui->ask = true;
+		if (ui->event == UINT16_MAX)
+			ui->event = events[i].index;
+	}
+	if (!ui->config->event || ui->event_found || !ui->status.recording || !ui->status.finished)
+		return;
+	ui->event_found = true;
+	app_say(ui, MESSAGE_ERROR, "-s %s: this recording has no such event", ui->config->event);
+}
+
 void app_poll(struct ui *ui)
 {
 	struct notice n;
+
+	find_event(ui);
 
 	take_answer(ui); /* first: it rests engine_fd */
 	while (engine_notice(ui->engine, &n))

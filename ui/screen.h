@@ -108,8 +108,9 @@ struct ui {
 	uint32_t serial;
 	uint32_t flags; /* enum query_flag, toggled by keys, for all pages */
 	uint64_t window_ns;
-	uint16_t set;   /* event set in view, UINT16_MAX: the newest */
-	uint16_t event; /* of a recording: whose weights are shares, UINT16_MAX: the first */
+	uint16_t set;     /* event set in view, UINT16_MAX: the newest */
+	uint16_t event;   /* whose weights are shares, UINT16_MAX: the first of the set */
+	bool event_found; /* that of -s, or it is not there */
 	task_id task;
 	char thread[64];   /* its name, "" no zoom */
 	task_id last_task; /* under the cursor of Threads at last, for `t` */

@@ -20,6 +20,7 @@ struct ui_config {
 	uint32_t interval_ms;
 	uint32_t query_flags;    /* enum query_flag to start with */
 	uint32_t sort;           /* enum column_id */
+	const char *event;       /* shares are of this event first; NULL: of the main one */
 	double percent_limit;    /* rows below are hidden, in per cent */
 	enum view_kind first;    /* first screen: VIEW_FUNCTIONS, or an analysis of a recording */
 	bool whole;              /* start with all there is instead of the last 10 s: recordings */

@@ -180,6 +180,29 @@ static int print_report(struct session *s, const struct snapshot *snapshot)
 	return 0;
 }
 
+/* -s EVENT of a recording, judged when its events are known. 0, or the exit status. */
+static int find_sort_event(const struct snapshot *s, const struct export_options *o)
+{
+	char has[300] = "";
+	size_t len = 0;
+
+	if (!o->event || !s->recorded)
+		return 0;
+	for (uint32_t i = 0; i < s->nevents; i++) {
+		const char *name = s->events[i].desc.name;
+
+		if (event_is_called(name, o->event))
+			return 0;
+		if (len < sizeof has)
+			len += (size_t)snprintf(has + len, sizeof has - len, "%s%s",
+						len ? ", " : "", name);
+	}
+	complain("-s %.60s: no column (self, total, samples, module, name) and no event of this "
+		 "recording, which has %s",
+		 o->event, has[0] ? has : "none");
+	return 2;
+}
+
 static int report(struct session *s)
 {
 	struct err err;
@@ -190,11 +213,16 @@ static int report(struct session *s)
 		complain("%s", err.msg);
 		return 1;
 	}
+	int status = find_sort_event(snapshot, &s->exports);
+	if (status) {
+		snapshot_unref(snapshot);
+		return status;
+	}
 	uint16_t event = export_main_event(snapshot, &s->exports);
 	if (!export_has_event(snapshot, &s->exports, event))
 		complain("-s %s counted nothing: the report is of %s", s->exports.event,
 			 snapshot->events[event].desc.name);
-	int status = print_report(s, snapshot);
+	status = print_report(s, snapshot);
 	int written = session_output(s, snapshot);
 	snapshot_unref(snapshot);
 	return status ? status : written;

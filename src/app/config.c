@@ -1,7 +1,8 @@
 /*
  * config: the config file, by inih.
  *
- * The command line is parsed after it and so wins. Values live in the options' arena. Main thread.
+ * The command line was parsed before it and wins (options_set). Values live in the options' arena.
+ * Main thread.
  */
 #include "config.h"
 
@@ -18,7 +19,8 @@
 
 struct reading {
 	struct options *o;
-	struct err err; /* of the first bad line */
+	const char *from, *to; /* of [source] */
+	struct err err;        /* of the first bad line */
 	bool bad;
 };
 
@@ -36,12 +38,12 @@ static int add_key(struct options *o, const char *action, const char *key)
 	return 0;
 }
 
-static int set_source(struct options *o, const char *name, const char *value, struct err *err)
+static int set_source(struct reading *r, const char *name, const char *value, struct err *err)
 {
 	if (!strcmp(name, "from"))
-		o->path_from = value;
+		r->from = value;
 	else if (!strcmp(name, "to"))
-		o->path_to = value;
+		r->to = value;
 	else
 		return err_set(err, EINVAL, "[source] knows from and to, not %s", name);
 	return 0;
@@ -64,7 +66,7 @@ static int on_line(void *ctx, const char *section, const char *name, const char 
 	else if (!strcmp(section, "keys"))
 		rc = add_key(r->o, name, kept) ? err_set(&err, ENOMEM, "out of memory") : 0;
 	else if (!strcmp(section, "source"))
-		rc = set_source(r->o, name, kept, &err);
+		rc = set_source(r, name, kept, &err);
 	else
 		rc = err_set(&err, EINVAL,
 			     "there are sections [options], [keys] and [source], not [%s]",
@@ -104,8 +106,12 @@ int config_load(struct options *o, const char *path, struct err *err)
 	if (line)
 		return err_set(err, EINVAL, "%s:%d: neither [section] nor name = value", path,
 			       line);
-	if (!o->path_from != !o->path_to)
+	if (!r.from != !r.to)
 		return err_set(err, EINVAL, "%s: [source] needs both from and to", path);
+	if (!o->path_from) {
+		o->path_from = r.from;
+		o->path_to = r.to;
+	}
 	return 0;
 }
 

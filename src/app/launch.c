@@ -276,6 +276,29 @@ static int check_symfs(const char *dir, struct err *err)
 	return S_ISDIR(st.st_mode) ? 0 : err_set(err, ENOTDIR, "--symfs %s: no directory", dir);
 }
 
+/* -s EVENT is one of -E's. */
+static int check_sort(const struct session *s, struct err *err)
+{
+	const struct options *o = s->options;
+	const char *wanted = o->source.event_set;
+
+	for (size_t i = 0; o->sort_event && wanted && i < s->nsets; i++) {
+		const struct event_set *set = &s->sets[i];
+		bool found = false;
+
+		if (strcmp(set->name, wanted) != 0)
+			continue;
+		for (uint32_t k = 0; k < set->nevents; k++)
+			found |= event_is_called(set->events[k].name, o->sort_event);
+		return found ? 0
+			     : err_set(err, EINVAL,
+				       "-s %.60s: no column (self, total, samples, module, name) "
+				       "and no event of -E %s",
+				       o->sort_event, wanted);
+	}
+	return 0;
+}
+
 /* What is to be watched is there, and how often is allowed. */
 static int prepare(struct session *s, char *ret_warning, size_t size, struct err *err)
 {
@@ -287,6 +310,8 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 	rate_limits_read(&limits);
 	int rc = rate_apply(o, &limits, ret_warning, size, err);
 	if (!rc)
+		rc = check_sort(s, err);
+	if (!rc)
 		rc = triggers_prepare(s, err);
 	if (!rc)
 		rc = find_user(o, err);
@@ -296,8 +321,12 @@ static int prepare(struct session *s, char *ret_warning, size_t size, struct err
 		rc = target_check(&o->target, err);
 	if (rc)
 		return rc;
-	if (o->output && (rc = check_output(o->output, err)))
-		return rc;
+	const char *outputs[] = {o->output, o->analysis.chrometracing, o->analysis.ipc_trending};
+	for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+		if (outputs[i] && (rc = check_output(outputs[i], err)))
+			return rc;
+	if (o->analysis.maps && access(o->analysis.maps, R_OK))
+		return err_set(err, errno, "--maps %s: %s", o->analysis.maps, strerror(errno));
 	if (o->ntriggers && (rc = check_triggers_output(s, err)))
 		return rc;
 	rc = check_symfs(o->source.symfs, err);
@@ -417,6 +446,7 @@ static int screen_run(struct session *s)
 				.interval_ms = (uint32_t)(o->interval_ns / 1000000),
 				.query_flags = options_query_flags(o),
 				.sort = o->sort,
+				.event = o->sort_event,
 				.percent_limit = o->percent_limit > 0 ? o->percent_limit : 0,
 				.first = session_analysis(s),
 				.whole = o->target.file != NULL,

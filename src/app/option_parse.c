@@ -17,6 +17,25 @@ struct cursor {
 	char **argv;
 };
 
+static uint64_t bit_of(const struct option_desc *d)
+{
+	return (uint64_t)1 << (d - option_table);
+}
+
+/* By its whole name, or its letter where it has none. */
+static const struct option_desc *known_option(const char *name)
+{
+	bool several;
+
+	return name[1] ? option_by_name(name, strlen(name), &several) : option_by_letter(*name);
+}
+
+/* On the command line? */
+static bool is_given(const struct options *o, const char *name)
+{
+	return o->given & bit_of(known_option(name));
+}
+
 /* The argument of @d: what is glued to it, or the next word. */
 static int take_value(struct cursor *c, const struct option_desc *d, const char *glued,
 		      const char **ret_value, struct err *err)
@@ -65,6 +84,7 @@ static int parse_long(struct options *o, struct cursor *c, const char *word, str
 		return err_set(err, EINVAL, "--%.*s is no option (see --help)",
 			       len < TOLD_MAX ? (int)len : TOLD_MAX, word);
 	int rc = take_value(c, d, equal ? equal + 1 : NULL, &value, err);
+	o->given |= bit_of(d);
 	return rc ? rc : d->set(o, d, value, err);
 }
 
@@ -78,6 +98,7 @@ static int parse_letters(struct options *o, struct cursor *c, const char *word, 
 			return err_set(err, EINVAL, "-%c is no option (see --help)", *p);
 		const char *glued = d->arg && p[1] ? p + 1 : NULL;
 		int rc = take_value(c, d, glued, &value, err);
+		o->given |= bit_of(d);
 		if (!rc)
 			rc = d->set(o, d, value, err);
 		if (rc || glued)
@@ -114,17 +135,38 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	return 0;
 }
 
+/* Two options of which the one leaves no room for the other. */
+static const char *const rivals[][2] = {{"freq", "count"},
+					{"event", "event-set"},
+					{"duration", "iterations"},
+					{"hide-kernel", "hide-user"},
+					{"call-graph", "g"}};
+
+/* By the command line: it or its rival was given. */
+static bool is_ruled_out(const struct options *o, const struct option_desc *d)
+{
+	for (size_t i = 0; i < sizeof rivals / sizeof *rivals; i++)
+		for (int k = 0; k < 2; k++)
+			if (!strcmp(d->name, rivals[i][k]) && is_given(o, rivals[i][!k]))
+				return true;
+	return o->given & bit_of(d);
+}
+
 int options_set(struct options *o, const char *name, const char *value, struct err *err)
 {
 	static const char *const yes[] = {"yes", "true", "on", "1"};
 	static const char *const no[] = {"no", "false", "off", "0"};
+	struct options unused __attribute__((cleanup(options_fini)));
 	bool several;
 	const struct option_desc *d = option_by_name(name, strlen(name), &several);
 
+	options_init(&unused);
 	if (!d || strcmp(d->name, name))
 		return err_set(err, EINVAL, "%s is no option", name);
 	if (!(d->flags & OPTION_CONFIG))
 		return err_set(err, EINVAL, "%s may stand on the command line only", name);
+	if (is_ruled_out(o, d))
+		o = &unused;
 	if (d->arg)
 		return d->set(o, d, value, err);
 	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
@@ -186,34 +228,112 @@ static bool is_sampled(const struct options *o, const char *event)
 	return false;
 }
 
-/* An option that means something for recordings only. */
-static const char *analysis_wish(const struct options *o)
+/* -s EVENT: of a recording and of an event set it is not known yet which events there are. */
+static bool is_sort_unknown(const struct options *o)
+{
+	return o->sort_event && !o->target.file && !o->source.event_set &&
+	       !is_sampled(o, o->sort_event);
+}
+
+/* Options of trace analyses: each of one, PATTERN_AUTO of all. */
+static int check_analysis(const struct options *o, struct err *err)
 {
 	const struct analyser_options *a = &o->analysis;
 	const struct {
 		bool given;
+		enum pattern pattern;
 		const char *name;
-	} wishes[] = {{o->pattern != PATTERN_AUTO, "pattern"},
-		      {a->leaf, "leaf"},
-		      {a->leaf_parent, "leaf-parent"},
-		      {a->filter, "filter"},
-		      {a->function, "function"},
-		      {a->ghz > 0, "ghz"},
-		      {a->maps, "maps"},
-		      {a->chrometracing, "chrometracing"},
-		      {a->ipc_trending, "ipc-trending"}};
+	} wishes[] = {{o->pattern != PATTERN_AUTO, PATTERN_AUTO, "pattern"},
+		      {a->leaf, PATTERN_DURATION, "leaf"},
+		      {a->leaf_parent, PATTERN_DURATION, "leaf-parent"},
+		      {a->filter, PATTERN_DURATION, "filter"},
+		      {a->function, PATTERN_CACHE, "function"},
+		      {a->ghz > 0, PATTERN_CACHE, "ghz"},
+		      {a->maps, PATTERN_EDGE, "maps"},
+		      {a->chrometracing, PATTERN_CACHE, "chrometracing"},
+		      {a->ipc_trending, PATTERN_CACHE, "ipc-trending"}};
+	const char *const kinds[] = {[PATTERN_DURATION] = "duration",
+				     [PATTERN_CACHE] = "cache",
+				     [PATTERN_EDGE] = "edge"};
 
-	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
-		if (wishes[i].given)
-			return wishes[i].name;
-	return NULL;
+	for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+		enum pattern of = wishes[i].pattern;
+
+		if (!wishes[i].given)
+			continue;
+		if (!o->target.file)
+			return err_set(err, EINVAL, "--%s analyses a recording: give a FILE",
+				       wishes[i].name);
+		if (of != PATTERN_AUTO && o->pattern != PATTERN_AUTO && o->pattern != (int)of)
+			return err_set(err, EINVAL, "--%s is of --pattern %s, not of %s",
+				       wishes[i].name, kinds[of], kinds[o->pattern]);
+	}
+	return 0;
 }
 
-int options_check(const struct options *o, struct err *err)
+/* Each output is a file of its own. */
+static int check_outputs(const struct options *o, struct err *err)
+{
+	const struct {
+		const char *name, *path;
+	} files[] = {{"-o", o->output},
+		     {"--chrometracing", o->analysis.chrometracing},
+		     {"--ipc-trending", o->analysis.ipc_trending}};
+
+	for (int i = 0; i < 3; i++) {
+		if (files[i].path && !strcmp(files[i].path, "-"))
+			return err_set(err, EINVAL, "%s -: %s", files[i].name,
+				       i ? "it is written to a file: name one"
+					 : "the report goes to standard output by itself: "
+					   "--format without -o says in which format");
+		for (int k = 0; k < i; k++)
+			if (files[i].path && files[k].path && !strcmp(files[i].path, files[k].path))
+				return err_set(err, EINVAL, "%s and %s name the same file: %.200s",
+					       files[k].name, files[i].name, files[i].path);
+	}
+	return 0;
+}
+
+/* How to sample: nothing of it can be chosen of a recording. */
+static const char *const of_sampling[] = {"event", "event-set",  "freq",    "count", "g",
+					  "cpu",   "call-graph", "sampler", "delay", "tail"};
+
+static int check_recording(const struct options *o, struct err *err)
+{
+	char title[40];
+
+	for (size_t i = 0; i < sizeof of_sampling / sizeof *of_sampling; i++)
+		if (is_given(o, of_sampling[i]))
+			return err_set(err, EINVAL,
+				       "%s says how to sample, and a recording is made already%s",
+				       option_title(known_option(of_sampling[i]), title),
+				       i ? "" : ": -s EVENT chooses one of its events");
+	return 0;
+}
+
+/* What only the config file says gives way to the command line. */
+static void yield(struct options *o)
+{
+	if (o->clock == 1 && o->sampler == SAMPLER_PERF) {
+		if (!is_given(o, "clock"))
+			o->clock = 0;
+		else if (!is_given(o, "sampler"))
+			o->sampler = SAMPLER_AUTO;
+	}
+	if (o->target.file)
+		o->delay_ns = o->tail_ns = 0;
+	if (!is_given(o, "sort") &&
+	    (o->target.file || is_given(o, "event-set") || is_sort_unknown(o)))
+		o->sort_event = NULL;
+}
+
+int options_check(struct options *o, struct err *err)
 {
 	const char *names[2];
 	unsigned targets = count_targets(o, names);
+	int rc;
 
+	yield(o);
 	if (o->action != ACTION_WATCH)
 		return 0;
 	if (targets > 1)
@@ -224,7 +344,7 @@ int options_check(const struct options *o, struct err *err)
 			err, EINVAL,
 			"nothing to watch: give -p PID, -t TID, a FILE, -- COMMAND or --demo "
 			"(see --help)");
-	if (o->sort_event && !is_sampled(o, o->sort_event))
+	if (is_sort_unknown(o))
 		return err_set(err, EINVAL,
 			       "-s %s: no column (self, total, samples, module, name) and no event "
 			       "that -e names",
@@ -233,13 +353,11 @@ int options_check(const struct options *o, struct err *err)
 		return err_set(err, EINVAL, "-F and -c do not go together: give one");
 	if (o->source.nevents && o->source.event_set)
 		return err_set(err, EINVAL, "-e and -E do not go together: give one");
-	if (!o->target.file && analysis_wish(o))
-		return err_set(err, EINVAL, "--%s analyses a recording: give a FILE",
-			       analysis_wish(o));
-	if (o->output && !strcmp(o->output, "-"))
-		return err_set(err, EINVAL,
-			       "-o -: the report goes to standard output by itself: --format "
-			       "without -o says in which format");
+	rc = o->target.file ? check_recording(o, err) : 0;
+	rc = rc ? rc : check_analysis(o, err);
+	rc = rc ? rc : check_outputs(o, err);
+	if (rc)
+		return rc;
 	if (o->ntriggers && o->target.file)
 		return err_set(err, EINVAL,
 			       "--trigger watches something that runs, not a recording");

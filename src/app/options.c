@@ -128,6 +128,7 @@ const struct option_desc option_table[] = {
 	 set_action},
 };
 const size_t option_count = sizeof option_table / sizeof *option_table;
+_Static_assert(sizeof option_table / sizeof *option_table <= 64, "a bit each in options.given");
 
 const struct option_desc *option_by_letter(char letter)
 {

@@ -42,7 +42,8 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum rate_kind { RATE_DEFAULT, RATE_NUMBER, RATE_LIMIT, RATE_CONTROL };
 
 struct options {
-	char **argv; /* the whole command line, NULL-terminated; for reports */
+	char **argv;    /* the whole command line, NULL-terminated; for reports */
+	uint64_t given; /* bit by place in option_table: on the command line */
 	enum action action;
 	const char *action_arg; /* --list-events GLOB, --print-completion SHELL */
 
@@ -131,9 +132,11 @@ void options_fini(struct options *o);
 
 /* The command line. -EINVAL with one sentence: a usage error. */
 int options_parse(struct options *o, int argc, char **argv, struct err *err);
-/* Rules between options, after the config file and the command line. */
-int options_check(const struct options *o, struct err *err);
-/* One option by name as the config file gives it. */
+/* Rules between options, after the command line and the config file: what only the file says and
+ * the command line rules out is dropped, the rest is refused. */
+int options_check(struct options *o, struct err *err);
+/* One option by name as the config file gives it, after the command line, which wins: what that has
+ * given, or its opposite, is judged here and not taken. */
 int options_set(struct options *o, const char *name, const char *value, struct err *err);
 
 bool options_batch(const struct options *o, bool stdout_is_terminal);

@@ -592,6 +592,16 @@ const char *value_reason(uint8_t state)
 	return state < sizeof reasons / sizeof *reasons ? reasons[state] : "";
 }
 
+bool event_is_called(const char *name, const char *asked)
+{
+	size_t len = strlen(asked);
+
+	if (!len || strncmp(name, asked, len))
+		return false;
+	const char *rest = name + len;
+	return !*rest || !strcmp(rest, strchr(asked, ':') ? "u" : ":u");
+}
+
 /* Short names of why something is missing, as status lines and exports say them. */
 
 const char *loss_kind_name(enum loss_kind kind)

@@ -57,15 +57,9 @@ int export_flush(const struct export_out *out, struct strbuf *b, struct err *err
 	return 0;
 }
 
-/* Where the kernel's code is not sampled, a 'u' was put behind the name that was asked for. */
 static bool is_named(const struct event_desc *e, const char *name)
 {
-	size_t len = name ? strlen(name) : 0;
-
-	if (!len || strncmp(e->name, name, len))
-		return false;
-	const char *rest = e->name + len;
-	return !*rest || !strcmp(rest, strchr(name, ':') ? "u" : ":u");
+	return name && event_is_called(e->name, name);
 }
 
 static bool is_empty(const struct snapshot_event *e)

@@ -44,6 +44,12 @@ refuse "a rate of nothing" "-F" -F 0 -p "$mine"
 refuse "a command that does not exist" "no-such-command" -- no-such-command
 refuse "a command that may not be run" "ermission" -- /etc/passwd
 refuse "a recording that does not exist" "no such file" -i "$dir/none"
+printf 'main;alpha 7\nmain;beta 3\n' >"$dir/r.folded"
+refuse "a CPU of a recording" "-C says how to sample" "$dir/r.folded" -C 0
+refuse "an event that a recording has not" "no event of this recording, which has samples" "$dir/r.folded" -s cycles
+refuse "an event that a set has not" "no event of -E clock" -E clock -s cycles -p "$mine"
+refuse "maps that are not there" "--maps .*/none: no such file" "$dir/r.folded" --maps "$dir/none"
+refuse "a trace where none can be written" "cannot write .*/none/x" "$dir/r.folded" --chrometracing "$dir/none/x"
 check "itself" eval 'run sh -c "exec $ALTPTTOP --batch --duration 0.3 -p \$\$"; refused "itself"'
 
 # A zombie: its parent does not wait.

@@ -134,6 +134,32 @@ static void recorded_events(void **state)
 	s.config.whole = false;
 }
 
+/* -s EVENT: its columns from the start; live, until others are counted. */
+static void sorted_by_event(void **state)
+{
+	static const char *const several[] = {"cycles:u", "page-faults", NULL};
+
+	(void)state;
+	script_end(&s);
+	script_init(&s);
+	s.config.event = "page-faults";
+	s.fake.events = several;
+	script_start(&s, 80, 24);
+	script_keys(&s, "Down");
+	assert_int_equal(s.fake.query.event, 10);
+	script_keys(&s, "e \"cycles Enter");
+	assert_int_equal(commanded()->kind, COMMAND_EVENTS);
+	assert_int_equal(s.fake.query.event, UINT16_MAX);
+	script_end(&s);
+
+	script_init(&s);
+	s.config.event = "cycles"; /* the :u was put there by what could be opened */
+	s.fake.events = several;
+	script_start(&s, 80, 24);
+	script_keys(&s, "Down");
+	assert_int_equal(s.fake.query.event, 0);
+}
+
 /* Enter on a span, of which a trace tells no source, is answered. */
 static void span_without_source(void **state)
 {
@@ -152,8 +178,8 @@ static void span_without_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(recorded_events), T(span_without_source), T(switches),
-		T(older_sets),      T(parts_of_slots),
+		T(recorded_events), T(sorted_by_event), T(span_without_source),
+		T(switches),        T(older_sets),      T(parts_of_slots),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

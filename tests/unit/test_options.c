@@ -95,6 +95,16 @@ static void test_good_lines(void **state)
 	assert_int_equal(o.rate_kind, RATE_CONTROL);
 	options_fini(&o);
 
+	char h[] = "f -s cycles --percent-limit 1 --duration 3"; /* its events are known later */
+	assert_int_equal(parse(&o, h, &err), 0);
+	assert_string_equal(o.sort_event, "cycles");
+	options_fini(&o);
+
+	char i[] = "--demo -E ipc -s cycles"; /* so are a set's */
+	assert_int_equal(parse(&o, i, &err), 0);
+	assert_string_equal(o.sort_event, "cycles");
+	options_fini(&o);
+
 	char f[] = "--version --help";
 	assert_int_equal(parse(&o, f, &err), 0);
 	assert_int_equal(o.action, ACTION_VERSION);
@@ -146,6 +156,26 @@ static void test_bad_lines(void **state)
 		{"-p 1 -s speed", "-s speed: no column"},
 		{"-p 1 -e cycles,branches -s cycle", "-s cycle: no column"},
 		{"-p 1 --color red", "must be one of auto|always|never"},
+		{"-p 1 -E ipc -e cycles", "-e and -E do not go together"},
+		{"-p 1 --leaf", "--leaf analyses a recording"},
+		{"-p 1 -o -", "-o -: the report goes to standard output"},
+		{"f -e cycles", "-e says how to sample, and a recording is made already: -s EVENT"},
+		{"-E ipc f", "-E says how to sample"},
+		{"f -F 50", "-F says how to sample"},
+		{"f -c 50", "-c says how to sample"},
+		{"f -C 0", "-C says how to sample"},
+		{"f -g", "-g says how to sample"},
+		{"f --call-graph fp", "--call-graph says how to sample"},
+		{"f --sampler timer", "--sampler says how to sample"},
+		{"f --delay 1", "--delay says how to sample"},
+		{"-i f --tail 1", "--tail says how to sample"},
+		{"f --pattern cache --leaf", "--leaf is of --pattern duration, not of cache"},
+		{"f --pattern edge --ghz 3", "--ghz is of --pattern cache, not of edge"},
+		{"f --pattern duration --maps m", "--maps is of --pattern edge, not of duration"},
+		{"f --ipc-trending -", "--ipc-trending -: it is written to a file"},
+		{"f -o a.csv --ipc-trending a.csv",
+		 "-o and --ipc-trending name the same file: a.csv"},
+		{"f --chrometracing a --ipc-trending a", "--chrometracing and --ipc-trending name"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -291,17 +321,23 @@ static void test_texts_agree(void **state)
 	free(zsh);
 }
 
-static int load(struct options *o, const char *text, struct err *err)
+/* What @text says is added to @o. */
+static int add_config(struct options *o, const char *text, struct err *err)
 {
 	char path[] = "/tmp/altpttop-config-XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 	close(fd);
-	options_init(o);
 	int rc = config_load(o, path, err);
 	unlink(path);
 	return rc;
+}
+
+static int load(struct options *o, const char *text, struct err *err)
+{
+	options_init(o);
+	return add_config(o, text, err);
 }
 
 static void test_source_path(void **state)
@@ -373,18 +409,77 @@ static void test_config(void **state)
 	options_fini(&o);
 }
 
+/* The command line, then the file, then the rules between them. */
+static void both(struct options *o, const char *line, const char *text)
+{
+	char words[128];
+	struct err err = {0};
+
+	snprintf(words, sizeof words, "%s", line);
+	assert_int_equal(parse(o, words, &err), 0);
+	if (add_config(o, text, &err) || options_check(o, &err))
+		fail_msg("%s with %s: %s", line, text, err.msg);
+}
+
 static void test_command_line_wins(void **state)
 {
 	(void)state;
 	struct options o;
 	struct err err;
-	char *argv[] = {(char *)"altpttop", (char *)"-p", (char *)"1", (char *)"-F", (char *)"50"};
 
-	assert_int_equal(load(&o, "[options]\nfreq = auto\nclock = wall\n", &err), 0);
-	assert_int_equal(options_parse(&o, 5, argv, &err), 0);
+	both(&o, "-p 1 -F 50", "[options]\nfreq = auto\nclock = wall\n");
 	assert_int_equal(o.rate_kind, RATE_NUMBER);
 	assert_int_equal(o.rate_asked, 50);
 	assert_int_equal(o.clock, 1);
+	options_fini(&o);
+
+	/* Over what leaves no room for it, too. */
+	both(&o, "-p 1 -c 1000", "[options]\nfreq = 499\n");
+	assert_int_equal(o.source.period, 1000);
+	assert_int_equal(o.rate_kind, RATE_DEFAULT);
+	options_fini(&o);
+	both(&o, "-p 1 -e faults", "[options]\nevent = cycles\nevent-set = ipc\n");
+	assert_int_equal(o.source.nevents, 1);
+	assert_string_equal(o.source.events[0], "faults");
+	assert_null(o.source.event_set);
+	options_fini(&o);
+	both(&o, "-p 1 -n 3", "[options]\nduration = 5\n");
+	assert_int_equal(options_duration_ns(&o), 3000000000);
+	options_fini(&o);
+	both(&o, "-p 1 -U", "[options]\nhide-kernel = yes\n");
+	assert_true(o.source.no_user && !o.source.no_kernel);
+	options_fini(&o);
+	both(&o, "-p 1 -g", "[options]\ncall-graph = fp\n");
+	assert_int_equal(o.source.call_graph, CALL_GRAPH_AUTO);
+	options_fini(&o);
+	both(&o, "-p 1 --sampler perf", "[options]\nclock = wall\n");
+	assert_int_equal(o.clock, 0);
+	options_fini(&o);
+	both(&o, "-p 1 --clock wall", "[options]\nsampler = perf\n");
+	assert_int_equal(o.sampler, SAMPLER_AUTO);
+	options_fini(&o);
+	both(&o, "-p 1 -e faults", "[options]\nsort = cycles\n");
+	assert_null(o.sort_event);
+	options_fini(&o);
+	both(&o, "-p 1 --source-path /a=/b", "[source]\nfrom = /c\nto = /d\n");
+	assert_string_equal(o.path_from, "/a");
+	assert_string_equal(o.path_to, "/b");
+	options_fini(&o);
+
+	/* A recording is read whatever the file says of sampling. */
+	both(&o, "f", "[options]\nfreq = 50\nevent = cycles\nsort = cycles\ndelay = 5\ntail = 3\n");
+	assert_null(o.sort_event);
+	assert_int_equal(o.delay_ns + o.tail_ns, 0);
+	options_fini(&o);
+
+	/* What loses is judged all the same, and the file may not contradict itself. */
+	char line[] = "-p 1 -F 50", other[] = "-p 1";
+	assert_int_equal(parse(&o, line, &err), 0);
+	assert_int_equal(add_config(&o, "[options]\nfreq = fast\n", &err), -EINVAL);
+	options_fini(&o);
+	assert_int_equal(parse(&o, other, &err), 0);
+	assert_int_equal(add_config(&o, "[options]\nfreq = 9\ncount = 9\n", &err), 0);
+	assert_int_equal(options_check(&o, &err), -EINVAL);
 	options_fini(&o);
 }
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,6 +30,7 @@
 
 struct growing {
 	int fd; /* -1: not there */
+	dev_t device;
 	ino_t inode;
 	off_t at;      /* read up to here */
 	bool not_ours; /* it is something else: left alone */
@@ -40,10 +42,12 @@ struct growing {
 
 struct jitmap {
 	pid_t pid;
+	uint64_t start_ticks; /* of the process, 0: it was gone before we looked */
+	bool ended;
 	const struct module_access *access;
 	struct growing map, dump;
 	uint64_t searched_ns;
-	char dump_path[PATH_MAX];
+	char *dump_path;   /* NULL unknown; once the process ended: as we see it */
 	char map_path[96]; /* where the map was found last, as the process names it */
 	bool stale;        /* the map there is older than the process */
 };
@@ -63,12 +67,15 @@ static void growing_reset(struct growing *g)
 struct jitmap *jitmap_new(pid_t pid, const struct module_access *access)
 {
 	struct jitmap *j = calloc(1, sizeof *j);
+	struct proc_stat st;
 
 	if (!j)
 		return NULL;
 	j->pid = pid;
 	j->access = access;
 	j->map.fd = j->dump.fd = -1;
+	if (access->live && proc_stat_read(pid, 0, &st) == 0)
+		j->start_ticks = st.start_ticks;
 	return j;
 }
 
@@ -78,6 +85,7 @@ void jitmap_free(struct jitmap *j)
 		return;
 	growing_reset(&j->map);
 	growing_reset(&j->dump);
+	free(j->dump_path);
 	free(j);
 }
 
@@ -210,15 +218,14 @@ enum jitmap_state jitmap_look(pid_t pid, char *ret_path, size_t size)
 }
 
 /* The jitdump file is mapped once so that profilers see it: its name is in the maps. */
-static bool search_dump(struct jitmap *j, char path[PATH_MAX])
+static char *search_dump(const struct jitmap *j)
 {
-	char maps[64], line[PATH_MAX + 128];
-	bool found = false;
+	char maps[64], line[PATH_MAX + 128], *path = NULL;
 	FILE *f;
 
 	snprintf(maps, sizeof maps, "/proc/%d/maps", (int)j->pid);
 	f = fopen(maps, "re");
-	while (f && !found && fgets(line, sizeof line, f)) {
+	while (f && !path && fgets(line, sizeof line, f)) {
 		const char *slash = strchr(line, '/'), *name;
 		size_t len = strcspn(line, "\n");
 
@@ -227,12 +234,12 @@ static bool search_dump(struct jitmap *j, char path[PATH_MAX])
 		if (strncmp(name, "jit-", 4) != 0 || len < 5 ||
 		    strcmp(line + len - 5, ".dump") != 0)
 			continue;
-		snprintf(path, PATH_MAX, "/proc/%d/root%.*s", (int)j->pid, PATH_MAX - 32, slash);
-		found = true;
+		if (asprintf(&path, "/proc/%d/root%s", (int)j->pid, slash) < 0)
+			path = NULL;
 	}
 	if (f)
 		fclose(f);
-	return found;
+	return path;
 }
 
 static int open_dump(struct jitmap *j)
@@ -241,14 +248,13 @@ static int open_dump(struct jitmap *j)
 
 	if (!j->access->live || j->access->symfs)
 		return -1;
-	if (!j->dump_path[0]) {
+	if (!j->dump_path) {
 		if (j->searched_ns && now - j->searched_ns < SEARCH_NS)
 			return -1;
 		j->searched_ns = now;
-		if (!search_dump(j, j->dump_path)) {
-			j->dump_path[0] = '\0';
+		j->dump_path = search_dump(j);
+		if (!j->dump_path)
 			return -1;
-		}
 	}
 	return try(j, j->dump_path);
 }
@@ -308,13 +314,53 @@ static void follow(struct growing *g, int fd)
 	}
 	growing_reset(g);
 	g->fd = fd;
+	g->device = st.st_dev;
 	g->inode = st.st_ino;
+}
+
+bool jitmap_alive(const struct jitmap *j)
+{
+	struct proc_stat st;
+
+	return proc_stat_read(j->pid, 0, &st) == 0 && st.start_ticks == j->start_ticks &&
+	       st.state != 'Z' && st.state != 'X';
+}
+
+static void leave(struct growing *g)
+{
+	if (g->fd >= 0)
+		close(g->fd);
+	g->fd = -1;
+	vec_fini(&g->held);
+}
+
+void jitmap_end(struct jitmap *j)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t n = -1;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", j->dump.fd);
+	if (j->dump.fd >= 0)
+		n = readlink(link, path, sizeof path);
+	free(j->dump_path);
+	j->dump_path = n > 0 ? strndup(path, (size_t)n) : NULL;
+	leave(&j->map);
+	leave(&j->dump);
+	j->ended = true;
+}
+
+void jitmap_forget(struct jitmap *j)
+{
+	growing_reset(&j->map);
+	growing_reset(&j->dump);
 }
 
 bool jitmap_refresh(struct jitmap *j)
 {
 	bool added;
 
+	if (j->ended)
+		return false;
 	follow(&j->map, open_map(j));
 	follow(&j->dump, open_dump(j));
 	added = read_on(&j->map, false);
@@ -342,8 +388,30 @@ bool jitmap_line(struct jitmap *j, const struct jit_symbol *s, uint64_t addr, co
 	return s->nlines && jittable_line(&j->dump.table, s, addr, ret_file, ret_line);
 }
 
+/* The jitdump file, when it is still the one that was read; the caller closes it. -1: not there. */
+static int dump_again(const struct jitmap *j)
+{
+	int fd = j->dump_path ? try(j, j->dump_path) : -1;
+	struct stat st;
+
+	if (fd >= 0 &&
+	    (fstat(fd, &st) || st.st_dev != j->dump.device || st.st_ino != j->dump.inode)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 bool jitmap_code(struct jitmap *j, const struct jit_symbol *s, void *dst, size_t size)
 {
-	return s->code && j->dump.fd >= 0 && size <= s->end - s->start &&
-	       pread(j->dump.fd, dst, size, (off_t)s->code) == (ssize_t)size;
+	int fd;
+	bool got;
+
+	if (!s->code || size > s->end - s->start)
+		return false;
+	fd = j->ended ? dump_again(j) : j->dump.fd;
+	got = fd >= 0 && pread(fd, dst, size, (off_t)s->code) == (ssize_t)size;
+	if (j->ended && fd >= 0)
+		close(fd);
+	return got;
 }

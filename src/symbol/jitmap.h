@@ -20,6 +20,14 @@ size_t jitmap_bytes(const struct jitmap *j);
 
 /* Look whether there is more; true when something was added. Costs two fstat when there is not. */
 bool jitmap_refresh(struct jitmap *j);
+/* Is the process of jitmap_new still there? Not another one that has its number now. */
+bool jitmap_alive(const struct jitmap *j);
+/*
+ * It is not: its files are closed and not looked for any more. What they told stays, code as long
+ * as the jitdump file is where it was.
+ */
+void jitmap_end(struct jitmap *j);
+void jitmap_forget(struct jitmap *j); /* what they told, too */
 bool jitmap_find(struct jitmap *j, uint64_t addr, struct jit_symbol *ret_symbol);
 /*
  * The map that lies there was last written before the process began: it is another's, whose number

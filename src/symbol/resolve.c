@@ -15,6 +15,7 @@
 #define JIT_LOOK_NS     250000000ull /* between two looks at a growing map */
 #define JIT_UNNAMED_MAX 65536u
 #define JIT_NAMED_MAX   16384u
+#define JIT_ENDED_BYTES ((size_t)64 << 20) /* of what processes told that are gone */
 
 int resolve_init(struct resolve *r, struct tables *tables, const struct resolver_config *config)
 {
@@ -266,7 +267,7 @@ static bool jit_look(struct jit_module *j, uint64_t every_ns)
 {
 	uint64_t now = clock_mono_ns();
 
-	if (j->looked_ns && now - j->looked_ns < every_ns)
+	if (j->ended || (j->looked_ns && now - j->looked_ns < every_ns))
 		return false;
 	j->looked_ns = now;
 	return jitmap_refresh(j->map);
@@ -349,9 +350,29 @@ static bool jit_named(struct resolve *r, struct jit_module *j, frame_id frame,
 {
 	if (!jit_publish(r, j, frame, f))
 		return false;
-	if (r->config.live && j->named.len < JIT_NAMED_MAX)
+	if (r->config.live && !j->ended && j->named.len < JIT_NAMED_MAX)
 		(void)vec_push(&j->named, frame);
 	return true;
+}
+
+/* Its process is gone, and another may have its number: then all is looked for anew. */
+static void jit_restart(struct resolve *r, struct jit_module *j)
+{
+	uint64_t now = clock_mono_ns();
+	struct jitmap *map;
+
+	if (!j->ended || now - j->looked_ns < JIT_LOOK_NS)
+		return;
+	j->looked_ns = now;
+	map = jitmap_new(tables_module_get(r->tables, j->id)->pid, &r->env.access);
+	if (map && jitmap_alive(map)) {
+		jitmap_free(j->map);
+		j->map = map;
+		j->looked_ns = 0;
+		j->ended = false;
+	} else {
+		jitmap_free(map);
+	}
 }
 
 static bool name_jit(struct resolve *r, frame_id frame, const struct frame *f)
@@ -360,13 +381,15 @@ static bool name_jit(struct resolve *r, frame_id frame, const struct frame *f)
 
 	if (j && jit_named(r, j, frame, f))
 		return false;
+	if (j)
+		jit_restart(r, j);
 	if (j && jit_look(j, JIT_LOOK_NS)) {
 		jit_supersede(r, j);
 		if (jit_named(r, j, frame, f))
 			return false;
 	}
 	publish_generated(r, j, frame, f);
-	if (j && j->unnamed.len < JIT_UNNAMED_MAX)
+	if (j && !j->ended && j->unnamed.len < JIT_UNNAMED_MAX)
 		(void)vec_push(&j->unnamed, frame);
 	return false;
 }
@@ -385,6 +408,33 @@ static void jit_again(struct resolve *r, struct jit_module *j)
 			j->unnamed.data[left++] = frame;
 	}
 	j->unnamed.len = left;
+}
+
+/* Its process is gone: one last look, then its files are left. */
+static void jit_end(struct resolve *r, struct jit_module *j)
+{
+	j->looked_ns = 0;
+	jit_again(r, j);
+	jitmap_end(j->map);
+	vec_fini(&j->unnamed);
+	vec_fini(&j->named);
+	j->ended = true;
+}
+
+/* Processes come and go for hours: what those told that are gone is kept within bounds. */
+static void jits_tend(struct resolve *r)
+{
+	size_t bytes = 0;
+
+	for (size_t i = r->jits.len; i-- > 0;) {
+		struct jit_module *j = &r->jits.data[i];
+
+		if (!j->ended && !jitmap_alive(j->map))
+			jit_end(r, j);
+		bytes += j->ended ? jitmap_bytes(j->map) : 0;
+		if (j->ended && bytes > JIT_ENDED_BYTES)
+			jitmap_forget(j->map);
+	}
 }
 
 static bool name_address(struct resolve *r, frame_id frame, const struct frame *f)
@@ -557,5 +607,7 @@ void resolve_tick(struct resolve *r)
 {
 	for (size_t i = 0; i < r->jits.len; i++)
 		jit_again(r, &r->jits.data[i]);
+	if (r->config.live)
+		jits_tend(r);
 	resolve_errands(r);
 }

@@ -37,6 +37,7 @@ struct jit_module {
 		VEC(frame_id)
 	} named; /* newest at each address: code may be replaced there */
 	bool advised;
+	bool ended; /* its process: nothing is added any more */
 	uint64_t looked_ns;
 };
 

@@ -7,11 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbol/jitmap.h"
@@ -381,6 +385,111 @@ static void test_process(void **state)
 	tables_free(t);
 }
 
+/* ---- many processes ---- */
+
+static unsigned descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+#define MANY 40
+
+/* A process that maps its jitdump file, waits for its end, and is told of by a perf map, too. */
+static pid_t start_one(unsigned n)
+{
+	char path[64], text[64];
+	struct dump d = {.len = 0};
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		snprintf(path, sizeof path, "/tmp/jit-%d.dump", (int)getpid());
+		int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED)
+			kill(getpid(), SIGSTOP);
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
+	snprintf(text, sizeof text, "7000000000 10 mapped_%u\n", n);
+	write_file(path, text, strlen(text), O_TRUNC);
+	snprintf(path, sizeof path, "/tmp/jit-%d.dump", (int)pid);
+	header(&d);
+	load(&d, 0x7000000100, "dumped", "\x90\xc3", 2);
+	write_file(path, d.bytes, d.len, O_TRUNC);
+	return pid;
+}
+
+static const char *name_of(const struct tables *t, frame_id frame)
+{
+	return tables_text(t, tables_func_get(t, tables_loc(t, frame)->lines[0].func)->name);
+}
+
+/* They come and go: their files are left when they are gone, and what they told is kept. */
+static void test_many_processes(void **state)
+{
+	struct tables *t = tables_new();
+	struct resolver_config config = {.live = true};
+	struct resolver *r = resolver_new(t, &config, NULL);
+	const struct listing *l;
+	frame_id mapped[MANY], dumped[MANY];
+	unsigned before;
+	char path[64], text[64];
+	pid_t pids[MANY];
+
+	(void)state;
+	assert_int_equal(resolver_start(r), 0);
+	assert_true(resolver_settle(r, 60000));
+	before = descriptors();
+	for (unsigned i = 0; i < MANY; i++) {
+		struct module m = {.kind = MODULE_JIT, .path = tables_str(t, "//anon")};
+		struct frame f = {.addr = 0x7000000008};
+
+		m.pid = pids[i] = start_one(i);
+		m.name = tables_str(t, "perf.map");
+		f.module = tables_module(t, &m);
+		mapped[i] = tables_frame(t, &f);
+		f.addr = 0x7000000100;
+		dumped[i] = tables_frame(t, &f);
+		resolver_now(r, mapped[i]);
+		kill(pids[i], SIGKILL);
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	assert_true(descriptors() >= before);
+	for (int i = 0; i < 6000 && descriptors() > before; i++)
+		usleep(10000);
+	assert_int_equal(descriptors(), before);
+	for (unsigned i = 0; i < MANY; i++) { /* samples that waited to be named */
+		resolver_now(r, dumped[i]);
+		assert_string_equal(name_of(t, dumped[i]), "dumped");
+		snprintf(text, sizeof text, "mapped_%u", i);
+		assert_string_equal(name_of(t, mapped[i]), text);
+		l = resolver_listing_now(r, tables_loc(t, dumped[i])->lines[0].func);
+#ifdef __x86_64__
+		assert_int_equal(l->ninsns, 2);
+#endif
+		listing_unref(l);
+		snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pids[i]);
+		unlink(path);
+		snprintf(path, sizeof path, "/tmp/jit-%d.dump", (int)pids[i]);
+		unlink(path);
+	}
+	assert_int_equal(descriptors(), before);
+	resolver_stop(r);
+	assert_true(resolver_join(r, 60000));
+	resolver_free(r);
+	tables_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +502,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_corpus_dump, setup, teardown),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_many_processes),
 	};
 
 	return cmocka_run_group_tests_name("jit", tests, NULL, NULL);

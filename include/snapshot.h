@@ -67,7 +67,7 @@ struct snapshot {
 	uint64_t loss[LOSS_KINDS];
 	bool shortened; /* rare call paths were: their memory was full, the rest is [overflow] */
 	uint64_t cut[CUT_REASONS]; /* stacks by end reason, CUT_NONE = complete */
-	char title[160];           /* "altpttop -p 4242 (mysqld)": the command line and target */
+	char title[512];           /* "altpttop -p 4242: 4242 (mysqld)": the command line, target */
 	char host[128];            /* uname of the machine */
 	char sampler[96];          /* the arrangement */
 	module_id main_module;     /* mapping[0] of pprof; 0 unknown */

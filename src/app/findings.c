@@ -69,8 +69,11 @@ int analysis_write(struct session *s, bool csv, uint32_t rows, const struct expo
 static const struct answer *ask_verdicts(struct session *s)
 {
 	static uint32_t serial = 1000000;
-	struct query q = {
-		.view = VIEW_VERDICTS, .serial = ++serial, .event = UINT16_MAX, .set = UINT16_MAX};
+	struct query q = {.view = VIEW_VERDICTS,
+			  .serial = ++serial,
+			  .event = UINT16_MAX,
+			  .set = UINT16_MAX,
+			  .until_ns = s->until_ns};
 	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
 	q.flags = options_query_flags(s->options) & (QUERY_BLOCKED | QUERY_FILTERS);
 	engine_ask(s->engine, &q);

@@ -118,18 +118,22 @@ static int start_command(struct session *s, struct err *err)
 	return 0;
 }
 
-/* The command line, and what it watched: "altpttop -p 4242: 4242 (mysqld)". */
+/* The command line, and what it watched: "altpttop -p 4242: 4242 (mysqld)". A long one is cut where
+ * a character begins, and shows it. */
 static void name_title(struct session *s)
 {
 	char *const *argv = s->options->argv;
-	size_t len = 0, most = sizeof s->title - sizeof s->target_text - 3;
+	size_t len = 0, most = sizeof s->title - sizeof s->target_text - 6;
 
 	for (int i = 0; argv && argv[i] && len < most; i++)
 		len += (size_t)snprintf(s->title + len, most - len, "%s%s", i ? " " : "",
 					i ? argv[i] : "altpttop");
-	if (len >= most)
-		len = most - 1;
-	snprintf(s->title + len, sizeof s->title - len, ": %s", s->target_text);
+	bool cut = len >= most;
+	if (cut)
+		for (len = most - 1; len && (s->title[len] & 0xc0) == 0x80; len--)
+			;
+	snprintf(s->title + len, sizeof s->title - len, "%s: %s", cut ? "\xe2\x80\xa6" : "",
+		 s->target_text);
 }
 
 static void name_target(struct session *s)

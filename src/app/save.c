@@ -114,14 +114,15 @@ int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_form
 const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct err *err)
 {
 	uint64_t tail = s->options->tail_ns, end = s->ended_ns;
-	const struct snapshot *snapshot = engine_snapshot_until(
-		s->engine, 0, tail ? (end > tail ? end - tail : 1) : 0, wait_ms);
+	uint64_t until = tail ? (end > tail ? end - tail : 1) : 0;
+	const struct snapshot *snapshot = engine_snapshot_until(s->engine, 0, until, wait_ms);
 
 	if (!snapshot) {
 		err_set(err, ETIMEDOUT, "the profile could not be summed up within %d s",
 			wait_ms / 1000);
 		return NULL;
 	}
+	s->until_ns = until ? until : snapshot->end_ns + 1;
 	if (!save_names(s->resolver, snapshot, wait_ms))
 		complain("some names were not found in time and show as addresses");
 	const struct snapshot *whole = with_tail_calls(s->resolver, snapshot, wait_ms);

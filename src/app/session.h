@@ -29,13 +29,14 @@ struct session {
 	struct source *source;
 	struct analyser *analyser; /* NULL: not a recording */
 	uint64_t started_ns, ended_ns;
+	uint64_t until_ns;      /* where the snapshot ends; sampling goes on while it is written */
 	struct event_set *sets; /* all there are, owned */
 	size_t nsets;
 	struct rule rules[TRIGGERS_MAX];
 	const char *also[TRIGGERS_MAX]; /* events that rules wait for */
 	char trigger_prefix[1024]; /* of the files that triggers write: path, to which more comes */
 	const char *trigger_suffix;
-	char title[160], target_text[96], where[64];
+	char title[512], target_text[96], where[64];
 	struct export_options exports;
 };
 
@@ -96,7 +97,7 @@ enum view_kind session_analysis(const struct session *s);
 /* Write it: as @csv, or as a table of at most @rows rows. Waits for an edge's source lines. */
 int analysis_write(struct session *s, bool csv, uint32_t rows, const struct export_out *out,
 		   struct err *err);
-/* The verdicts as text, best first; nothing when there are none. */
+/* The verdicts on the snapshot's window as text, best first; nothing when there are none. */
 void verdicts_write(struct session *s, const struct export_out *out);
 
 /* Text of --doctor and of the doctor screen, malloc'ed. @session: struct session; jobs thread. */

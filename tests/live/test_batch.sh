@@ -24,8 +24,19 @@ window() { # LOW HIGH: seconds that the report covers
 check "--delay and --tail" eval 'batch --delay 1 --tail 0.5 --duration 2.5 -p $mine; [ $status = 0 ]'
 check "are left out of the report" window 0.9 1.1
 check "and are part of the duration" between 2.4 "$took" 4.5
+tail_verdicts() {
+	batch --delay 0 --tail 2.2 --duration 4 -- "$PROGRAMS/changer" 20 2000
+	[ $status = 0 ] && grep "hot function" "$dir/out" && grep -q "hot function  *calm:" "$dir/out" &&
+		! grep -q "hot function  *worker:" "$dir/out"
+}
+check "verdicts are on the window of the report" tail_verdicts
 check "output that is no terminal means batch" eval '
 	timeout 10 "$ALTPTTOP" --duration 0.5 -p $mine >"$dir/out" 2>"$dir/err" </dev/null; grep -q alpha "$dir/out"'
+long_command() { # the same process, so often that the line has no room for it
+	batch --duration 0.3 -p "$mine$(printf ",$mine%.0s" {1..200})"
+	[ $status = 0 ] && grep "^target " "$dir/out" && grep -qE "^target .*[0-9,]…: $mine \(shares\)$" "$dir/out"
+}
+check "a command line that is cut shows it" long_command
 check "one thread alone" eval 'batch --duration 0.5 -t $mine; [ $status = 0 ] && grep -q alpha "$dir/out"'
 
 header() {

@@ -45,8 +45,7 @@ enum query_flag {
 	QUERY_ADDRESSES = 1 << 8,   /* symbol+offset and raw address (v) */
 	QUERY_TAIL_CALLS = 1 << 9,  /* show frames that only DWARF call sites tell */
 	QUERY_EXPAND_ALL = 1 << 10,
-	QUERY_BLOCKED =
-		1 << 11, /* wall clock: count waiting samples too (else they have a column only) */
+	QUERY_NO_WAITING = 1 << 11,      /* wall clock: leave out waiting samples */
 	QUERY_GROUP_PROCESSES = 1 << 12, /* threads by process */
 	QUERY_NO_GUEST = 1 << 13,        /* leave out what ran in a virtual machine's guest */
 	QUERY_NO_HOST = 1 << 14,         /* and only that */

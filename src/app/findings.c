@@ -75,7 +75,7 @@ static const struct answer *ask_verdicts(struct session *s)
 			  .set = UINT16_MAX,
 			  .until_ns = s->until_ns};
 	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
-	q.flags = options_query_flags(s->options) & (QUERY_BLOCKED | QUERY_FILTERS);
+	q.flags = options_query_flags(s->options) & QUERY_FILTERS;
 	engine_ask(s->engine, &q);
 	while (clock_mono_ns() < end) {
 		struct pollfd p = {.fd = engine_fd(s->engine), .events = POLLIN};

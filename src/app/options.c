@@ -204,6 +204,6 @@ uint64_t options_duration_ns(const struct options *o)
 uint32_t options_query_flags(const struct options *o)
 {
 	return (o->source.no_kernel ? QUERY_NO_KERNEL : 0) |
-	       (o->source.no_user ? QUERY_NO_USER : 0) | (o->clock == 1 ? QUERY_BLOCKED : 0) |
-	       (o->no_inline ? QUERY_FOLD_INLINE : 0) | (o->tail_calls ? QUERY_TAIL_CALLS : 0);
+	       (o->source.no_user ? QUERY_NO_USER : 0) | (o->no_inline ? QUERY_FOLD_INLINE : 0) |
+	       (o->tail_calls ? QUERY_TAIL_CALLS : 0);
 }

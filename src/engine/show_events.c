@@ -39,7 +39,7 @@ static void gather(const struct build *b, struct event_sums *sums)
 			s->ppm += c->weight;
 		} else if (c->flags & CELL_VALUE) {
 			s->value += c->weight;
-		} else if (!(c->flags & CELL_BLOCKED) || b->q->flags & QUERY_BLOCKED) {
+		} else {
 			s->samples += c->samples;
 			s->weight += c->weight;
 		}

@@ -176,8 +176,8 @@ int suspects_gather(struct suspects *s, struct build *b)
 	/* Wall clock: what runs is judged as such; what waits is what the fold with waiting samples
 	 * has more. */
 	struct fold_query running = b->fq, all = b->fq;
-	running.flags &= ~(uint32_t)QUERY_BLOCKED;
-	all.flags |= QUERY_BLOCKED;
+	running.flags |= QUERY_NO_WAITING;
+	all.flags &= ~(uint32_t)QUERY_NO_WAITING;
 	int rc = walk(s, &v, &running, 0);
 	uint64_t ran = flat->all.weight;
 	rc = rc ? rc : walk(s, &v, &all, 1);

@@ -54,7 +54,7 @@ bool fold_takes(const struct fold_query *q, const struct cell *c)
 {
 	if (c->flags & (CELL_ACCOUNT | CELL_RUNNING | CELL_VALUE) || c->event != q->event)
 		return false;
-	if (c->flags & CELL_BLOCKED && !(q->flags & QUERY_BLOCKED))
+	if (c->flags & CELL_BLOCKED && q->flags & QUERY_NO_WAITING)
 		return false;
 	if (fold_hides(q, c))
 		return false;

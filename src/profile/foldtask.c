@@ -62,7 +62,7 @@ static int count_sample(struct task_folds *r, const struct tables *t, const stru
 		row->running_weight += c->weight;
 	if (kernel && !blocked)
 		row->kernel_weight += c->weight;
-	if (blocked && !(q->flags & QUERY_BLOCKED))
+	if (blocked && q->flags & QUERY_NO_WAITING)
 		return 0;
 	sums_add(&row->sums, &(struct sums){c->samples, c->weight, c->weight_sq});
 	struct chain chain;
@@ -104,7 +104,7 @@ int fold_tasks(struct task_folds *r, const struct profile *p, const struct table
 {
 	struct fold_query all = *q;
 	all.task = 0;
-	all.flags |= QUERY_BLOCKED; /* they have a column */
+	all.flags &= ~(uint32_t)QUERY_NO_WAITING; /* they have a column */
 	struct profile_walk w = profile_walk(p, &q->window);
 	int failed = 0;
 

@@ -15,7 +15,7 @@
 
 struct task_fold {
 	task_id task;
-	struct sums sums; /* as the query counts: with QUERY_BLOCKED waiting samples too */
+	struct sums sums; /* as the query counts */
 	uint64_t running_weight, kernel_weight, blocked_weight;
 	fid_t top; /* 0: none */
 	uint64_t top_weight;

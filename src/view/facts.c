@@ -165,7 +165,6 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 		{QUERY_NO_HOST, 190, "guests only"},
 		{QUERY_FOLD_INLINE, 100, "inlines folded"},
 		{QUERY_TAIL_CALLS, 110, "with tail calls"},
-		{QUERY_BLOCKED, 120, "with waiting"},
 	};
 	struct facts f = {ret, 0, FACTS_MAX};
 	char text[NUMBER_TEXT];

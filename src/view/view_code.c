@@ -8,8 +8,7 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define CODE_FLAGS \
-	(QUERY_FILTERS | QUERY_FOLD_INLINE | QUERY_WHOLE_NAMES | QUERY_ADDRESSES | \
-	 QUERY_TAIL_CALLS | QUERY_BLOCKED)
+	(QUERY_FILTERS | QUERY_FOLD_INLINE | QUERY_WHOLE_NAMES | QUERY_ADDRESSES | QUERY_TAIL_CALLS)
 #define NAME_WIDTH 30
 
 static const struct column functions_columns[] = {
@@ -123,6 +122,6 @@ static const struct column modules_columns[] = {
 const struct view view_modules = {VIEW_MODULES,
 				  modules_columns,
 				  COUNT(modules_columns),
-				  QUERY_FILTERS | QUERY_FOLD_INLINE | QUERY_BLOCKED,
+				  QUERY_FILTERS | QUERY_FOLD_INLINE,
 				  true,
 				  true};

@@ -133,6 +133,6 @@ const struct view view_source = {VIEW_SOURCE,
 				 source_columns,
 				 COUNT(source_columns),
 				 QUERY_FILTERS | QUERY_FOLD_INLINE | QUERY_ASSEMBLY |
-					 QUERY_ADDRESSES | QUERY_BLOCKED,
+					 QUERY_ADDRESSES,
 				 false,
 				 false};

@@ -151,6 +151,6 @@ const struct view view_threads = {VIEW_THREADS,
 				  threads_columns,
 				  COUNT(threads_columns),
 				  QUERY_GROUP_THREADS | QUERY_GROUP_PROCESSES | QUERY_FILTERS |
-					  QUERY_FOLD_INLINE | QUERY_BLOCKED,
+					  QUERY_FOLD_INLINE,
 				  false,
 				  true};

@@ -457,7 +457,7 @@ static void test_tasks(void **state)
 			   .nframes = 1};
 	frame_id waiting = kernel_frame("wait", 0xffff9);
 	profile_add(&b.p, &s, NULL, &waiting);
-	struct fold_query q = {.window = pbed_all(&b)};
+	struct fold_query q = {.window = pbed_all(&b), .flags = QUERY_NO_WAITING};
 	assert_int_equal(fold_tasks(&r, &b.p, b.t, &q, b.now_ns + 1), 0);
 	assert_int_equal(r.len, 2);
 	struct task_fold *one = task_folds_at(&r, 1), *two = task_folds_at(&r, 2);
@@ -470,7 +470,7 @@ static void test_tasks(void **state)
 	assert_int_equal(one->spark_ns[TASK_SPARK - 1], 40000000);
 	task_folds_fini(&r);
 	memset(&r, 0, sizeof r);
-	q.flags = QUERY_BLOCKED;
+	q.flags = 0;
 	assert_int_equal(fold_tasks(&r, &b.p, b.t, &q, b.now_ns + 1), 0);
 	two = task_folds_at(&r, 2);
 	assert_int_equal(two->sums.samples, 6);

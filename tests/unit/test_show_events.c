@@ -127,6 +127,42 @@ static void play_short(struct script *s)
 	script_sample(s, 1000 * MS + 4000000, 7, 7, 10, &frame, 1);
 }
 
+/* Half a second of running, one and a half of waiting: all of it is counted. */
+static void play_wall(struct script *s)
+{
+	struct event_desc d = {.name = "wall", .unit = EVENT_NS, .sampled = true, .set = 1};
+	frame_id frame = script_frame(s->tables, "f", 0x100);
+
+	s->sink->ops->event(s->sink->ctx, 1, &d);
+	for (uint64_t i = 0; i < 100; i++) {
+		struct raw_sample raw = {.time_ns = 1000 * MS + i * 10 * MS,
+					 .pid = 7,
+					 .tid = 7,
+					 .event = 1,
+					 .flags = i % 2 ? SAMPLE_BLOCKED : 0,
+					 .weight = i % 2 ? 30 * MS : 10 * MS,
+					 .frames = &frame,
+					 .nframes = 1};
+		s->sink->ops->sample(s->sink->ctx, &raw);
+	}
+}
+
+static void test_wall(void **state)
+{
+	static struct bed b;
+	struct engine_setup setup = {.live = false};
+
+	(void)state;
+	b = (struct bed){.script = {.play = play_wall}};
+	bed_up(&b, &setup);
+	const struct answer *a = bed_ask(&b, bed_question(VIEW_EVENTS), 100);
+	assert_non_null(a);
+	assert_true(bed_row(a, "wall")->cells[COUNT] == 2000.0 * MS);
+	assert_true(bed_row(a, "wall")->cells[SAMPLES] == 100);
+	answer_unref(a);
+	bed_down(&b);
+}
+
 static void test_short(void **state)
 {
 	static struct bed b;
@@ -266,9 +302,9 @@ static void test_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short),   cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_metrics), cmocka_unit_test(test_older_set),
-		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_wall),      cmocka_unit_test(test_short),
+		cmocka_unit_test(test_counted),   cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_older_set), cmocka_unit_test(test_hidden),
 	};
 	return cmocka_run_group_tests_name("show_events", tests, up, down);
 }

@@ -40,6 +40,8 @@ enum sample_flag {
 	SAMPLE_GUEST = 1 << 4,
 	SAMPLE_STITCHED = 1 << 5,  /* finished samples: outer frames come from the thread's past */
 	SAMPLE_ACCOUNTED = 1 << 6, /* recordings: what the kernel accounted and no sample met */
+	SAMPLE_BEGINS =
+		1 << 7, /* raw: a stack that weighs nothing yet; SAMPLE_REPEATED will tell */
 };
 
 /*

@@ -254,7 +254,8 @@ static void take_sample(void *ctx, const struct raw_sample *s)
 		if (number)
 			make_known(in, s);
 	}
-	queue(in, p, life, s);
+	if (!(s->flags & SAMPLE_BEGINS))
+		queue(in, p, life, s);
 	if (in->samples++ % BYTES_EVERY == 0) {
 		if (!in->shared->main_module)
 			in->shared->main_module = space_main_module(p->space);

@@ -98,8 +98,6 @@ static uint64_t weight(const struct timer_source *ts, const struct timer_thread 
 {
 	uint64_t elapsed = now_ns > t->sampled_ns ? now_ns - t->sampled_ns : 0;
 
-	if (ts->wall)
-		return elapsed;
 	if (ts->no_schedstat) /* ticks are too coarse: it ran for about one interval */
 		return elapsed < ts->interval_ns ? elapsed : ts->interval_ns;
 	return ran->ns > t->sampled.ns ? ran->ns - t->sampled.ns : 0;
@@ -108,20 +106,22 @@ static uint64_t weight(const struct timer_source *ts, const struct timer_thread 
 void timer_finish(struct timer_source *ts, struct timer_thread *t, struct timer_capture *c,
 		  const struct timer_ran *ran)
 {
-	c->s.weight = weight(ts, t, c->s.time_ns, ran);
-	if (!c->s.weight)
-		return;
-	if (c->mode != MODE_WAITS)
+	t->flags = c->s.flags;
+	if (ts->wall) {
+		c->s.flags |= SAMPLE_BEGINS;
+	} else {
+		c->s.weight = weight(ts, t, c->s.time_ns, ran);
+		if (!c->s.weight)
+			return;
 		c->s.weight = timer_modes_weigh(ts, t, c->mode, c->s.weight);
+		ts->weight_ns += c->s.weight;
+		t->sampled_ns = c->s.time_ns;
+	}
 	c->s.pid = t->pid;
 	c->s.tid = t->tid;
 	shape(ts, c);
 	t->sampled = *ran;
-	t->sampled_ns = c->s.time_ns;
-	t->flags = c->s.flags;
 	t->known = true;
-	if (!(c->s.flags & SAMPLE_BLOCKED))
-		ts->weight_ns += c->s.weight;
 	ts->ncaptures++;
 }
 
@@ -129,7 +129,7 @@ void timer_repeat(struct timer_source *ts, struct timer_thread *t, uint64_t unti
 {
 	struct timer_capture *c;
 
-	if (until_ns <= t->sampled_ns)
+	if (!ts->wall || !t->known || until_ns <= t->sampled_ns)
 		return;
 	c = timer_capture(ts);
 	c->s.time_ns = clock_mono_ns(); /* not before what was delivered already */
@@ -138,18 +138,23 @@ void timer_repeat(struct timer_source *ts, struct timer_thread *t, uint64_t unti
 	c->s.flags = t->flags | SAMPLE_REPEATED;
 	c->s.weight = until_ns - t->sampled_ns;
 	t->sampled_ns = until_ns;
+	if (!(t->flags & SAMPLE_BLOCKED))
+		ts->weight_ns += c->s.weight;
 	ts->ncaptures++;
 }
 
 void timer_deliver(struct timer_source *ts)
 {
+	uint64_t n = 0;
+
 	for (uint32_t i = 0; i < ts->ncaptures; i++) {
 		const struct raw_sample *s = &ts->captures[i].s;
 
 		if (s->ip)
 			timer_check_code(ts, s->pid, s->ip, s->time_ns);
 		ts->sink->ops->sample(ts->sink->ctx, s);
+		n += !(s->flags & SAMPLE_BEGINS);
 	}
-	atomic_fetch_add_explicit(&ts->status.samples, ts->ncaptures, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ts->status.samples, n, memory_order_relaxed);
 	ts->ncaptures = 0;
 }

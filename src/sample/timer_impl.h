@@ -60,11 +60,11 @@ struct timer_thread {
 	int syscall_fd, schedstat_fd; /* kept open, -1: not */
 	struct timer_ran sampled;     /* at its last sample: a CPU sample weighs what came since */
 	struct timer_ran looked;      /* when it was last seen to wait, or was stopped */
-	uint64_t sampled_ns;          /* when that sample was taken, or the thread first seen */
-	uint64_t looked_ns;           /* until when it did nothing else than what was seen last */
-	uint64_t asked_ns;            /* when it was asked to stop, while `pending` */
-	uint64_t refused_ns;          /* when tracing it was refused, 0: not */
-	uint64_t lent_ns; /* taken from samples in calls: the next in user code gets it */
+	uint64_t sampled_ns; /* when that sample was taken, or the thread first seen; wall clock: up
+				to which its time is told */
+	uint64_t asked_ns;   /* when it was asked to stop, while `pending` */
+	uint64_t refused_ns; /* when tracing it was refused, 0: not */
+	uint64_t lent_ns;    /* taken from samples in calls: the next in user code gets it */
 	struct timer_modes modes;
 	uint32_t stack_bytes; /* to read of its stack */
 	uint16_t flags;       /* of its last sample */
@@ -211,10 +211,13 @@ struct timer_capture *
 timer_capture(struct timer_source *ts); /* an empty one; delivers the others if full */
 /* Read @t's stack from @c->regs' stack pointer on; 0 bytes are no error. */
 void timer_read_stack(struct timer_source *ts, struct timer_thread *t, struct timer_capture *c);
-/* @t was seen at @c->s.time_ns having run @ran: fill in weight and the rest, keep for delivery. */
+/*
+ * @t was seen at @c->s.time_ns having run @ran: fill in weight and the rest, keep for delivery. On
+ * the wall clock what it weighs is told by timer_repeat.
+ */
 void timer_finish(struct timer_source *ts, struct timer_thread *t, struct timer_capture *c,
 		  const struct timer_ran *ran);
-/* Up to @until_ns it did what its last sample shows. */
+/* Wall clock: up to @until_ns it did what its last sample shows. */
 void timer_repeat(struct timer_source *ts, struct timer_thread *t, uint64_t until_ns);
 void timer_deliver(struct timer_source *ts); /* hand what was captured to the sink */
 

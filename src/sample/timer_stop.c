@@ -186,12 +186,15 @@ static bool let_go(pid_t tid, int status)
 
 static void sample_stopped(struct timer_source *ts, struct timer_thread *t, int status)
 {
-	struct timer_capture *c = timer_capture(ts);
+	struct timer_capture *c;
 	enum timer_restart restart = RESTART_NONE;
 	struct timer_regs regs;
 	struct timer_ran ran = {0};
 	bool ok, freed;
 
+	/* Who had to wait for a CPU before it stopped, waited at the very place. */
+	timer_repeat(ts, t, t->asked_ns);
+	c = timer_capture(ts);
 	c->s.time_ns = clock_mono_ns();
 	ok = timer_regs_read(t->tid, &regs) == 0 && timer_ran(ts, t, &ran) == 0;
 	if (ok) {
@@ -208,7 +211,6 @@ static void sample_stopped(struct timer_source *ts, struct timer_thread *t, int 
 	if (ok) {
 		timer_finish(ts, t, c, &ran);
 		t->looked = ran;
-		t->looked_ns = c->s.time_ns;
 	}
 	if (freed) /* else it was killed: its end is still to be reaped */
 		timer_not_pending(ts, t);

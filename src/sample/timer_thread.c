@@ -86,7 +86,6 @@ static struct timer_thread *thread_add(struct timer_source *ts, const struct pro
 	};
 	if (t->stack_bytes > TIMER_STACK_MOST)
 		t->stack_bytes = TIMER_STACK_MOST;
-	t->looked_ns = t->sampled_ns;
 	timer_modes_begin(&t->modes, ts->scanned ? 0 : p->user_ns, ts->scanned ? 0 : p->system_ns);
 	timer_heat(ts, t);
 	return t;

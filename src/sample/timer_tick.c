@@ -3,9 +3,12 @@
  *
  * Each tick visits threads until its budget is spent; the next tick goes on where this one ended.
  * A visit costs one read of schedstat when the thread did not run. Ticks come at random distances
- * around the interval, so that no program runs in step with them. Sampler thread.
+ * around the interval, so that no program runs in step with them. On the wall clock each visit
+ * tells what the thread does from now on: that it did so until the next visit is told then. Sampler
+ * thread.
  */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -21,6 +24,7 @@
 #define BUDGET_COLD_SHARE 0.025 /* … for visiting idle threads */
 #define COLD_LEAST        2
 #define JITTER            0.06 /* full width */
+#define WALL_LEAST        0.1  /* of an interval, between two ticks of the wall clock */
 #define ACCOUNT_EVERY_NS  (200 * MS)
 #define ACCOUNT_BUDGET_NS (2 * MS)
 #define REFUSED_AGAIN_NS  (1000 * MS)
@@ -34,9 +38,7 @@
 static void visit_idle(struct timer_source *ts, struct timer_thread *t, uint64_t now)
 {
 	timer_cool(ts, t);
-	t->looked_ns = now;
-	if (ts->wall && t->known &&
-	    (ts->threads.len <= FEW_THREADS || now - t->sampled_ns >= REPEAT_EVERY_NS))
+	if (ts->threads.len <= FEW_THREADS || now - t->sampled_ns >= REPEAT_EVERY_NS)
 		timer_repeat(ts, t, now);
 }
 
@@ -44,13 +46,11 @@ static void visit_blocked(struct timer_source *ts, struct timer_thread *t,
 			  const struct timer_look *look, const struct timer_ran *ran, uint64_t now)
 {
 	if (ts->wall) {
-		if (t->known)
-			timer_repeat(ts, t, t->looked_ns);
+		timer_repeat(ts, t, now);
 		if (!timer_take_blocked(ts, t, look, ran))
 			return;
 	}
 	t->looked = *ran;
-	t->looked_ns = now;
 }
 
 static void visit(struct timer_source *ts, struct timer_thread *t, uint64_t now)
@@ -71,11 +71,7 @@ static void visit(struct timer_source *ts, struct timer_thread *t, uint64_t now)
 	timer_heat(ts, t);
 	timer_look(ts, t, &look);
 	switch (look.state) {
-	case TIMER_RUNNING:
-		if (ts->wall && t->known)
-			timer_repeat(ts, t, t->looked_ns);
-		timer_stop(ts, t);
-		break;
+	case TIMER_RUNNING: timer_stop(ts, t); break;
 	case TIMER_BLOCKED: visit_blocked(ts, t, &look, &ran, now); break;
 	case TIMER_GONE: t->gone = true; break;
 	case TIMER_HIDDEN: timer_refused(ts, t, EPERM); break;
@@ -121,18 +117,33 @@ static void tick(struct timer_source *ts)
 	}
 }
 
-/* The next deadline: an interval and a random bit on; what was missed is counted. */
+/*
+ * Of an interval, 1 on average. On the wall clock nothing tells when the next tick comes (as in a
+ * Poisson process, but for a least distance): a look wakes and delays threads, and what they always
+ * do soon after it would be missed by looks at even distances.
+ */
+static double distance(const struct timer_source *ts, double random)
+{
+	if (!ts->wall)
+		return 1 + (random - 0.5) * JITTER;
+	return WALL_LEAST - (1 - WALL_LEAST) * log1p(-random);
+}
+
+/* The next deadline; what was missed is counted. */
 static void next_deadline(struct timer_source *ts)
 {
-	uint64_t now = clock_mono_ns();
+	uint64_t now = clock_mono_ns(), missed;
 	double random;
 
 	ts->seed = ts->seed * 6364136223846793005u + 1442695040888963407u;
-	random = (double)(ts->seed >> 11) / (double)(1ull << 53) - 0.5;
-	ts->deadline_ns += (uint64_t)((double)ts->interval_ns * (1 + random * JITTER));
+	random = (double)(ts->seed >> 11) / (double)(1ull << 53);
+	ts->deadline_ns += (uint64_t)((double)ts->interval_ns * distance(ts, random));
 	if (now <= ts->deadline_ns)
 		return;
-	timer_loss(ts, LOSS_MISSED, (now - ts->deadline_ns) / ts->interval_ns + 1);
+	/* Distances of the wall clock may be shorter than a tick takes. */
+	missed = (now - ts->deadline_ns) / ts->interval_ns + !ts->wall;
+	if (missed)
+		timer_loss(ts, LOSS_MISSED, missed);
 	ts->deadline_ns = now;
 }
 

@@ -299,6 +299,36 @@ static void test_repeated(void **state)
 	down(&b);
 }
 
+/* A stack that weighs nothing yet is kept, and told by what repeats it. */
+static void test_begins(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 16);
+	frame_id f = script_frame(b.t, "f", 1), g = script_frame(b.t, "g", 2);
+	sample(&b, S, PID, f);
+	next(&b);
+	struct raw_sample raw = {.time_ns = S + MS,
+				 .pid = PID,
+				 .tid = PID,
+				 .frames = &g,
+				 .nframes = 1,
+				 .flags = SAMPLE_BEGINS};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	raw = (struct raw_sample){.time_ns = S + 2 * MS,
+				  .pid = PID,
+				  .tid = PID,
+				  .weight = 7,
+				  .flags = SAMPLE_REPEATED};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	const struct sample *s = next(&b);
+	assert_int_equal(s->weight, 7);
+	assert_int_equal(s->hits, 1);
+	assert_int_equal(s->nframes, 1);
+	assert_int_equal(sample_frames(s)[0], g);
+	down(&b);
+}
+
 static void test_values_travel(void **state)
 {
 	(void)state;
@@ -440,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_sums_hold),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_numbered_stacks),
+		cmocka_unit_test(test_begins),
 		cmocka_unit_test(test_values_travel),
 		cmocka_unit_test(test_say_and_progress),
 		cmocka_unit_test(test_output),

@@ -69,6 +69,45 @@ static void too_many_calls(void **state)
 	assert_true(t.lent_ns < MS);
 }
 
+/* A look at a thread in a call or not, then what it weighs by the next one. */
+static uint64_t wall_weight(struct timer_source *ts, struct timer_thread *t, enum timer_mode mode,
+			    uint64_t ns)
+{
+	struct timer_capture *c = timer_capture(ts);
+	struct timer_ran ran = {0};
+
+	c->mode = mode;
+	timer_finish(ts, t, c, &ran);
+	assert_int_equal(ts->ncaptures, 1);
+	assert_int_equal(c->s.flags, SAMPLE_BEGINS);
+	assert_int_equal(c->s.weight, 0);
+	ts->ncaptures = 0;
+	timer_repeat(ts, t, t->sampled_ns + ns);
+	assert_int_equal(ts->ncaptures, 1);
+	assert_int_equal(c->s.flags, SAMPLE_REPEATED);
+	ts->ncaptures = 0;
+	return c->s.weight;
+}
+
+/* Time in calls is waiting too, which no account of system time holds. */
+static void keeps_wall_time(void **state)
+{
+	static const struct source_config config = {.call_graph = CALL_GRAPH_NONE};
+	struct timer_source ts;
+	struct timer_thread t;
+
+	(void)state;
+	begin(&ts, &t);
+	ts.wall = true;
+	ts.config = &config;
+	for (int i = 0; i < 500; i++) {
+		assert_int_equal(wall_weight(&ts, &t, MODE_CALL, 2 * MS), 2 * MS);
+		assert_int_equal(wall_weight(&ts, &t, MODE_USER, MS), MS);
+		timer_modes_learn(&t.modes, 0.01 * MS, 2.99 * MS);
+	}
+	assert_int_equal(t.lent_ns, 0);
+}
+
 /* 22 % of samples where the account says 20 %, of half a second: chance. */
 static void within_chance(void **state)
 {
@@ -122,8 +161,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unknown_account), cmocka_unit_test(too_many_calls),
-		cmocka_unit_test(within_chance),   cmocka_unit_test(another_phase),
-		cmocka_unit_test(young_thread),
+		cmocka_unit_test(keeps_wall_time), cmocka_unit_test(within_chance),
+		cmocka_unit_test(another_phase),   cmocka_unit_test(young_thread),
 	};
 
 	return cmocka_run_group_tests_name("timer_modes", tests, NULL, NULL);

@@ -84,8 +84,13 @@ void perf_take_fork(struct perf_source *ps, const struct record_side *r, uint64_
 				fleet_exit(*perf_fleets(ps, i), tid, 0);
 		m = roster_add(&ps->roster, r->task.pid, tid, time);
 		p = roster_process(&ps->roster, r->task.pid);
-		if (m && p && r->task.pid == tid)
+		if (m && p && r->task.pid == tid) {
+			const struct roster_process *parent = roster_process(&ps->roster,
+									     r->task.ppid);
+
 			p->from_birth = true;
+			p->elsewhere = parent && parent->elsewhere;
+		}
 	}
 	if (!m)
 		return;
@@ -208,6 +213,8 @@ static void scan_born(void *ctx, const struct proc_task *t)
 	}
 	if (roster_ended(&ps->roster, t->tid, started_ns(t)))
 		return;
+	if (m)
+		member_end(ps, m, told_ns(ps)); /* another life of the number: its end was lost */
 	m = roster_add(&ps->roster, t->pid, t->tid, ps->starting ? ps->opened_ns : now);
 	if (!m)
 		return;

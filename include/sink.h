@@ -99,6 +99,9 @@ struct sink_ops {
 	/* Progress of a recording: bytes done of bytes in all (0 unknown). False asks the source to
 	 * stop. */
 	bool (*progress)(void *ctx, uint64_t done, uint64_t all);
+	/* Recordings whose samples do not tell over which time they reach (a span's stands where
+	 * the span ends): from when to when, before the first sample. */
+	void (*extent)(void *ctx, uint64_t from_ns, uint64_t until_ns);
 	/* Recordings: where it was made; again whenever more of it becomes known. */
 	void (*origin)(void *ctx, const struct raw_origin *o);
 	/* A trace analysis is ready, or a newer version of it: takes the caller's reference. */

@@ -121,6 +121,13 @@ static void take_count(struct engine *e, const struct raw_count *c)
 	s->last = *c;
 }
 
+static void take_extent(struct engine *e, const struct extent *x)
+{
+	profile_extent(&e->profile, x->from_ns, x->until_ns);
+	spans_add(&e->spans, 0, x->from_ns);
+	spans_add(&e->spans, 0, x->until_ns);
+}
+
 static void take_record(struct engine *e, const struct record_head *head)
 {
 	const void *payload = head + 1;
@@ -128,6 +135,7 @@ static void take_record(struct engine *e, const struct record_head *head)
 	case RECORD_SAMPLE: take_sample(e, payload); break;
 	case RECORD_ACCOUNT: profile_account(&e->profile, payload); break;
 	case RECORD_COUNT: take_count(e, payload); break;
+	case RECORD_EXTENT: take_extent(e, payload); break;
 	}
 }
 

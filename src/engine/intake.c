@@ -341,6 +341,16 @@ static void take_count(void *ctx, const struct raw_count *c)
 	spsc_commit(in->ring);
 }
 
+static void take_extent(void *ctx, uint64_t from_ns, uint64_t until_ns)
+{
+	struct intake *in = ctx;
+	struct extent *room = reserve(in, RECORD_EXTENT, sizeof *room);
+	if (!room)
+		return;
+	*room = (struct extent){from_ns, until_ns};
+	spsc_commit(in->ring);
+}
+
 static bool take_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	struct intake *in = ctx;
@@ -407,6 +417,7 @@ static const struct sink_ops ops = {
 	.account = take_account,
 	.count = take_count,
 	.progress = take_progress,
+	.extent = take_extent,
 	.say = take_say,
 	.origin = take_origin,
 	.analysis = take_analysis,

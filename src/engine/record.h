@@ -2,7 +2,8 @@
  * record: what travels the queue from the source thread to the engine thread.
  *
  * A record is a struct record_head and its payload: RECORD_SAMPLE a struct sample with its values
- * and frames behind it, RECORD_ACCOUNT a struct account, RECORD_COUNT a struct raw_count.
+ * and frames behind it, RECORD_ACCOUNT a struct account, RECORD_COUNT a struct raw_count,
+ * RECORD_EXTENT a struct extent.
  */
 #ifndef ALTPTTOP_RECORD_H
 #define ALTPTTOP_RECORD_H
@@ -10,7 +11,11 @@
 #include "profile/ledger.h"
 #include "sample.h"
 
-enum record_kind { RECORD_SAMPLE, RECORD_ACCOUNT, RECORD_COUNT };
+enum record_kind { RECORD_SAMPLE, RECORD_ACCOUNT, RECORD_COUNT, RECORD_EXTENT };
+
+struct extent { /* of a recording */
+	uint64_t from_ns, until_ns;
+};
 
 struct record_head {
 	uint32_t kind;  /* enum record_kind */

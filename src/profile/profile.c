@@ -131,6 +131,13 @@ static void advance(struct profile *p, uint64_t time_ns)
 		p->open_start_ns = p->mark_ns;
 }
 
+void profile_extent(struct profile *p, uint64_t from_ns, uint64_t until_ns)
+{
+	advance(p, from_ns);
+	if (until_ns > p->newest_ns)
+		p->newest_ns = until_ns < TIME_MAX ? until_ns : TIME_MAX;
+}
+
 static uint16_t guest_flag(const struct sample *s)
 {
 	return s->flags & SAMPLE_GUEST ? CELL_GUEST : 0;

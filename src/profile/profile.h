@@ -63,6 +63,9 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 void profile_account(struct profile *p, const struct account *a);
 void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count);
 
+/* A recording reaches over this time, whatever the times of its samples. Before the first one. */
+void profile_extent(struct profile *p, uint64_t from_ns, uint64_t until_ns);
+
 void profile_mark(struct profile *p, uint64_t now_ns); /* count from here */
 void profile_unmark(struct profile *p);
 

@@ -1,10 +1,11 @@
 /*
  * duration: the duration analysis of spans: per name counts, times, unevenness, percentiles, score.
  *
- * Spans are nested as they come as long as they come in order of their start; all the while they
- * are kept in an external sort, and the first one that comes too late makes the pass begin anew
- * once all are there. Paths of spans weigh their self time and go to the sink as samples at the
- * end. Memory is bounded by the caps and the number of names. Source thread.
+ * Spans are nested as they come as long as those of each thread come in order of their start; all
+ * the while they are kept in an external sort, and the first one that comes too late makes the pass
+ * begin anew once all are there. What becomes of a thread's spans does not depend on other
+ * threads'. Paths of spans weigh their self time and go to the sink as samples at the end. Memory
+ * is bounded by the caps and the number of names. Source thread.
  */
 #include "trace/duration.h"
 
@@ -26,7 +27,6 @@
 #define START_BIAS     (1ull << 63)
 #define CACHE_MISS_NS  150.0
 #define PROGRESS_EVERY 65536
-#define HELD_SPANS     32768
 
 const struct snapshot_column duration_columns[DURATION_COLUMNS] = {
 	[DURATION_COUNT] = {"count", "", 0},
@@ -78,10 +78,9 @@ struct pass {
 	struct durations *durations;
 	struct nest *nest;
 	struct spantree tree;
-	bool eager;           /* all so far came in order, and was nested but for held ones */
-	struct extsort *held; /* the first ones, in which the earliest is looked for; or NULL */
-	uint64_t from;        /* earlier is too late: the first close, before that the origin */
-	uint64_t now, latest; /* starts: of the span that is being nested, and the last one */
+	bool eager;           /* all so far came in order, and was nested */
+	uint64_t first, last; /* the first start and the last end, with START_BIAS */
+	uint64_t told_ns;     /* time of the last sample */
 	struct {
 		VEC(struct kept)
 	} newest; /* by thread: the last one that came */
@@ -98,7 +97,6 @@ struct pass {
 	struct {
 		VEC(frame_id)
 	} frames;
-	int64_t origin_ns;
 	unsigned __int128 whole; /* time of outermost spans */
 };
 
@@ -119,7 +117,6 @@ static void duration_close(struct pass *p)
 	filter_free(p->filter);
 	extsort_free(p->spans);
 	durations_free(p->durations);
-	extsort_free(p->held);
 	vec_fini(&p->newest);
 	nest_free(p->nest);
 	spantree_fini(&p->tree);
@@ -145,6 +142,14 @@ static void duration_thread(struct pass *p, uint32_t index, int64_t pid, int64_t
 	p->sink->ops->comm(p->sink->ctx, &t);
 }
 
+static int64_t end_of(const struct trace_span *s)
+{
+	int64_t end;
+	if (s->dur_ns > INT64_MAX || __builtin_add_overflow(s->start_ns, (int64_t)s->dur_ns, &end))
+		end = INT64_MAX;
+	return end;
+}
+
 static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
 {
 	if (name < p->row_of.len && p->row_of.data[name]) {
@@ -165,6 +170,15 @@ static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
 	return rc;
 }
 
+/*
+ * A sink's time, which is never 0: from the tenth of a second before the one in which the first
+ * span begins, so that tenths of a second are the same here and there.
+ */
+static uint64_t sink_time(const struct pass *p, uint64_t biased)
+{
+	return biased - (p->first - p->first % SPANTREE_STEP_NS) + SPANTREE_STEP_NS;
+}
+
 /* The spans of one path in a tenth of a second as a sample: its weight is their self time. */
 static int emit_sample(void *ctx, const struct span_cell *c)
 {
@@ -178,7 +192,10 @@ static int emit_sample(void *ctx, const struct span_cell *c)
 			return -ENOMEM;
 	if (at && vec_push(&p->frames, FRAME_TRUNCATED))
 		return -ENOMEM;
-	struct raw_sample s = {.time_ns = c->time_ns,
+	/* Where paths were too many to be kept, what closes later can have ended before. */
+	uint64_t time = sink_time(p, c->time_ns);
+	p->told_ns = time > p->told_ns ? time : p->told_ns;
+	struct raw_sample s = {.time_ns = p->told_ns,
 			       .pid = who.pid,
 			       .tid = who.tid,
 			       .cpu = UINT32_MAX,
@@ -214,11 +231,8 @@ static int find_rows(struct pass *p, uint32_t node)
 static int close_span(void *ctx, const struct nested *n)
 {
 	struct pass *p = ctx;
-	uint64_t now = p->now - START_BIAS - (uint64_t)p->origin_ns;
-	if (!p->tree.any)
-		p->from = p->now;
 	int rc = find_rows(p, n->tag);
-	rc = rc ? rc : spantree_add(&p->tree, n->tag, now, n->self_ns);
+	rc = rc ? rc : spantree_add(&p->tree, n->tag, end_of(&n->span) + START_BIAS, n->self_ns);
 	if (rc)
 		return rc;
 	const struct span_node *node = &p->tree.nodes.data[n->tag];
@@ -248,12 +262,7 @@ static const struct nest_ops nesting = {open_span, close_span};
 static int nest_next(struct pass *p, const struct kept *k)
 {
 	struct trace_span s = {(int64_t)(k->start - START_BIAS), k->dur_ns, k->name, k->thread};
-	if (!p->nested++) {
-		p->origin_ns = s.start_ns;
-		p->from = k->start;
-	}
-	p->now = k->start;
-	p->latest = k->start > p->latest ? k->start : p->latest;
+	p->nested++;
 	return nest_add(p->nest, &s);
 }
 
@@ -263,60 +272,38 @@ static int give_up_eager(struct pass *p)
 	p->eager = false;
 	nest_free(p->nest);
 	spantree_fini(&p->tree);
-	extsort_free(p->held);
-	p->held = NULL;
 	p->stats.len = 0;
 	vec_fini(&p->row_of);
 	durations_clear(p->durations);
 	p->whole = 0;
-	p->nested = p->latest = 0;
+	p->nested = 0;
 	p->nest = nest_new(&nesting, p);
 	return spantree_init(&p->tree) || !p->nest ? -ENOMEM : 0;
 }
 
-static int nest_held(struct pass *p)
-{
-	const struct kept *k;
-	int rc = p->held ? extsort_finish(p->held) : 0;
-	while (!rc && p->held && (k = extsort_next(p->held)))
-		rc = nest_next(p, k);
-	extsort_free(p->held);
-	p->held = NULL;
-	return rc;
-}
-
-/* Is it behind all of its thread? It becomes the newest then. */
-static bool in_order(struct pass *p, const struct kept *k)
+/* Nest it if it is behind all of its thread; else all of them once they are there. */
+static int nest_eagerly(struct pass *p, const struct kept *k)
 {
 	while (p->newest.len <= k->thread) {
 		struct kept none = {.dur_ns = UINT64_MAX};
 		if (vec_push(&p->newest, none))
-			return false;
+			return -ENOMEM;
 	}
 	struct kept *newest = &p->newest.data[k->thread];
-	if (compare_kept(newest, k) > 0)
-		return false;
+	if (compare_kept(newest, k) > 0 || spantree_is_full(&p->tree))
+		return give_up_eager(p);
 	*newest = *k;
-	return true;
-}
-
-static int nest_eagerly(struct pass *p, const struct kept *k)
-{
-	if (p->held) {
-		int rc = extsort_add(p->held, k);
-		bool enough = extsort_count(p->held) >= HELD_SPANS;
-		return rc ? rc : enough ? nest_held(p) : 0;
-	}
-	return k->start < p->from || spantree_is_full(&p->tree) ? -ERANGE : nest_next(p, k);
+	return nest_next(p, k);
 }
 
 static int duration_span(struct pass *p, const struct trace_span *s)
 {
 	struct kept k = {(uint64_t)s->start_ns + START_BIAS, s->dur_ns, s->name, s->thread};
+	uint64_t end = (uint64_t)end_of(s) + START_BIAS;
+	p->first = k.start < p->first ? k.start : p->first;
+	p->last = end > p->last ? end : p->last;
 	int rc = extsort_add(p->spans, &k);
-	if (rc || !p->eager)
-		return rc;
-	return in_order(p, &k) && !nest_eagerly(p, &k) ? 0 : give_up_eager(p);
+	return rc || !p->eager ? rc : nest_eagerly(p, &k);
 }
 
 /* All samples so far to the sink, to have room for other paths. */
@@ -362,10 +349,9 @@ static int duration_open(const struct analyser_options *options, struct tables *
 	p->spans = extsort_new_words(sizeof(struct kept), bytes / 3 * 2, compare_kept, 1);
 	p->durations = durations_new(bytes / 3);
 	p->nest = nest_new(&nesting, p);
-	p->held = extsort_new_words(sizeof(struct kept), 2 * HELD_SPANS * sizeof(struct kept),
-				    compare_kept, 1);
 	p->eager = true;
-	if (spantree_init(&p->tree) || !p->held || !p->spans || !p->durations || !p->nest ||
+	p->first = UINT64_MAX;
+	if (spantree_init(&p->tree) || !p->spans || !p->durations || !p->nest ||
 	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
 		duration_close(p);
 		return err_set(err, ENOMEM, "no memory for the duration analysis");
@@ -478,12 +464,11 @@ out:
 
 static int duration_end(struct pass *p, struct err *err)
 {
-	if (p->eager && nest_held(p))
-		give_up_eager(p);
 	if (!p->nest || !p->tree.slots)
 		return err_set(err, ENOMEM, "no memory for the duration analysis");
+	if (extsort_count(p->spans))
+		p->sink->ops->extent(p->sink->ctx, sink_time(p, p->first), sink_time(p, p->last));
 	int nested = p->eager ? 0 : nest_all(p);
-	p->now = p->latest;
 	int rc = nested && nested != -ECANCELED ? nested : nest_finish(p->nest);
 	rc = rc ? rc : spantree_flush(&p->tree, emit_sample, p);
 	rc = rc ? rc : deliver(p);

@@ -140,11 +140,7 @@ int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t w
 	n->time_ns = time_ns;
 	n->hits++;
 	n->weight += weight;
-	if (!t->any || n->weight > WEIGHT_MOST) {
-		t->any = true;
-		return end_cell(t, node);
-	}
-	return 0;
+	return n->weight > WEIGHT_MOST ? end_cell(t, node) : 0;
 }
 
 static int by_time(const void *pa, const void *pb)

@@ -46,7 +46,6 @@ struct spantree {
 	uint32_t mask;
 	size_t nodes_most; /* full from here on */
 	uint64_t step_ns;  /* when the tenth of a second at hand begins */
-	bool any;          /* a first span was added */
 };
 
 int spantree_init(struct spantree *t); /* -ENOMEM */
@@ -60,8 +59,7 @@ bool spantree_is_full(const struct spantree *t);
 /* The node of @name below @parent, or outermost in @thread when that is 0. -ENOMEM. */
 int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id name,
 		   uint32_t *ret_node);
-/* A span of @node closed at @time_ns, never earlier than the one before of its thread; the first of
- * all is a cell alone. -ENOMEM. */
+/* A span of @node closed at @time_ns. -ENOMEM. */
 int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t weight);
 /* Hand out all cells in order of time, and forget them. -ENOMEM. */
 int spantree_flush(struct spantree *t, int (*cell)(void *ctx, const struct span_cell *c),

@@ -107,6 +107,12 @@ static void on_origin(void *ctx, const struct raw_origin *o)
 	(void)o;
 }
 
+static void on_extent(void *ctx, uint64_t from_ns, uint64_t until_ns)
+{
+	(void)ctx;
+	MUST(from_ns <= until_ns);
+}
+
 static void on_say(void *ctx, const char *sentence)
 {
 	(void)ctx;
@@ -140,6 +146,7 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 		.account = on_account,
 		.count = on_count,
 		.progress = on_progress,
+		.extent = on_extent,
 		.say = on_say,
 		.origin = on_origin,
 		.analysis = on_analysis,

@@ -119,6 +119,15 @@ static bool on_progress(void *ctx, uint64_t done, uint64_t all)
 	return ++c->progress_calls <= c->stop_after || !c->stop_after;
 }
 
+static void on_extent(void *ctx, uint64_t from_ns, uint64_t until_ns)
+{
+	struct counting *c = ctx;
+	c->extent_ns = until_ns - from_ns;
+	c->extent_from_ns = c->last_time_ns = from_ns;
+	c->extents++;
+	c->backwards += c->samples != 0;
+}
+
 static void on_say(void *ctx, const char *sentence)
 {
 	struct counting *c = ctx;
@@ -147,6 +156,7 @@ static const struct sink_ops ops = {
 	.account = on_account,
 	.count = on_count,
 	.progress = on_progress,
+	.extent = on_extent,
 	.say = on_say,
 	.origin = on_origin,
 	.analysis = on_analysis,

@@ -37,6 +37,7 @@ struct counting {
 	uint8_t kernel_build_id_size;
 	char release[96], host[96];
 	uint64_t wall_start_ns, duration_ns;
+	uint64_t extents, extent_from_ns, extent_ns; /* how often it was told; the last one */
 	uint64_t kernel_weight, accounted; /* innermost frame in the kernel; SAMPLE_ACCOUNTED */
 };
 

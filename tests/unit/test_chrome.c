@@ -340,6 +340,36 @@ static void test_order(void **state)
 	free(told);
 }
 
+/* From the first begin to the last end, whichever spans those are of and in whatever order. */
+static void test_extent(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"[{\"ph\":\"X\",\"ts\":0,\"dur\":10000,\"tid\":1,\"name\":\"a\"},"
+		"{\"ph\":\"X\",\"ts\":9000,\"dur\":1,\"tid\":2,\"name\":\"b\"},"
+		"{\"ph\":\"X\",\"ts\":9500,\"dur\":1,\"tid\":1,\"name\":\"b\"}]",
+		"[{\"ph\":\"X\",\"ts\":1000,\"dur\":1,\"tid\":2,\"name\":\"b\"},"
+		"{\"ph\":\"E\",\"ts\":-1,\"tid\":2,\"name\":\"a\"},"
+		"{\"ph\":\"B\",\"ts\":-9000.0,\"tid\":2,\"name\":\"a\"},"
+		"{\"ph\":\"i\",\"ts\":90000.0,\"tid\":2,\"name\":\"no span\"},"
+		"{\"ph\":\"X\",\"ts\":-1,\"dur\":1001,\"tid\":1,\"name\":\"c\"}]",
+	};
+	static const uint64_t lengths[] = {10000000, 10001000};
+	for (int i = 0; i < 2; i++) {
+		struct strbuf text = {.buf = (char *)(uintptr_t)texts[i], .len = strlen(texts[i])};
+		assert_int_equal(read_text(&text), 0);
+		assert_int_equal(c.extents, 1);
+		assert_int_equal(c.extent_ns, lengths[i]);
+		assert_int_equal(c.backwards, 0);
+		assert_int_equal(c.last_time_ns, c.extent_from_ns + lengths[i]);
+		counting_fini(&c);
+	}
+	struct strbuf none = {.buf = (char *)(uintptr_t) "[{\"ph\":\"i\",\"ts\":5}]", .len = 19};
+	assert_int_equal(read_text(&none), 0);
+	assert_int_equal(c.extents, 0);
+	counting_fini(&c);
+}
+
 /* More paths than are kept at once, below one that stays open all the time. */
 static void test_many_paths(void **state)
 {
@@ -388,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_cut),         cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_order),       cmocka_unit_test(test_many_paths),
 		cmocka_unit_test(test_cancel),      cmocka_unit_test(test_bare_values),
+		cmocka_unit_test(test_extent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,6 +188,40 @@ static void test_timeless(void **state)
 	tear_down(&b);
 }
 
+/* A recording that tells over which time it reaches, at whose end its only samples stand. */
+static void play_extent(struct script *s)
+{
+	frame_id frame = script_frame(s->tables, "main", 0x10);
+	s->sink->ops->extent(s->sink->ctx, 40 * MS, 2040 * MS);
+	for (int i = 0; i < 50; i++)
+		script_sample(s, (1990 + i) * MS, 1, 1, 10 * MS, &frame, 1);
+}
+
+static void test_extent(void **state)
+{
+	(void)state;
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_extent, .ends = true}};
+	struct engine_setup setup = {.save = fake_save};
+	bed_up(&b, &setup);
+	const struct answer *a = bed_ask(&b, bed_question(VIEW_FUNCTIONS), 50);
+	assert_non_null(a);
+	assert_int_equal(a->status.covered_ns, 2000 * MS);
+	assert_int_equal(a->status.elapsed_ns, 2000 * MS);
+	assert_int_equal(a->status.set_covered_ns, 2000 * MS);
+	assert_float_equal(a->status.cpu, 0.25, 1e-9);
+	answer_unref(a);
+	a = bed_ask(&b, bed_question(VIEW_THREADS), 50);
+	assert_non_null(a);
+	assert_float_equal(a->rows[0].cpu, 0.25, 1e-9);
+	answer_unref(a);
+	const struct snapshot *s = engine_snapshot(b.engine, 0, 1000);
+	assert_non_null(s);
+	assert_int_equal(s->end_ns - s->start_ns, 2000 * MS);
+	snapshot_unref(s);
+	tear_down(&b);
+}
+
 static void assert_note(struct bed *b, struct query q, const char *note)
 {
 	const struct answer *a = ask(b, q, 0);
@@ -482,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_timeless),
+		cmocka_unit_test(test_extent),
 		cmocka_unit_test(test_why_empty),
 		cmocka_unit_test(test_profile_outlives_target),
 		cmocka_unit_test(test_failing_source),

@@ -75,7 +75,7 @@ static void test_duration(void **state)
 	/* self times are the samples: outer 100 - 10 - 30 - 1.5, a 10 + 20, b 10 + 1.5, alone 10 */
 	assert_int_equal(c.weight, 110000);
 	assert_non_null(strstr(c.folded.buf, "outer 58500\n"));
-	assert_non_null(strstr(c.folded.buf, "outer;a 20000\n"));
+	assert_non_null(strstr(c.folded.buf, "outer;a 30000\n"));
 	assert_non_null(strstr(c.folded.buf, "outer;a;b 10000\n"));
 	counting_fini(&c);
 }

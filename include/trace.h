@@ -18,8 +18,11 @@ struct trace_span {
 	int64_t start_ns;
 	uint64_t dur_ns;
 	str_id name;
-	uint32_t thread; /* dense index from trace_ops.thread */
+	/* Dense index; TRACE_THREADS_MOST: of one of those that are too many to tell apart, so that
+	 * it lies in no other span. */
+	uint32_t thread;
 };
+#define TRACE_THREADS_MOST (1u << 18)
 
 enum insn_class {
 	INSN_NONE,
@@ -52,7 +55,8 @@ struct trace_ops {
 	/* The recording is of this kind: called once, before anything else, by an importer that
 	 * meets such data. */
 	int (*begin)(void *ctx, enum trace_kind kind);
-	/* Thread @index (dense from 0) exists; called again when its name becomes known. */
+	/* Thread @index (dense from 0) exists: before the end; called again when its name becomes
+	 * known. */
 	void (*thread)(void *ctx, uint32_t index, int64_t pid, int64_t tid, const char *name);
 	int (*span)(void *ctx, const struct trace_span *s); /* -ENOSPC … stops the reading */
 	int (*insn)(void *ctx, const struct trace_insn *i);

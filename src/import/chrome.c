@@ -2,9 +2,9 @@
  * chrome: Chrome Trace JSON, streamed: an array of events, or an object with "traceEvents".
  *
  * Three threads work at once on different chunks of the file: one reads and unpacks, one parses
- * (chromeparse.c, yajl), and the source thread takes the events (chromeevent.c) and is the only one
- * that speaks to the sink. An unterminated file is what a killed program leaves: its whole events
- * count. Memory does not depend on the file's length.
+ * (chromeparse.c, yajl) and asks what events mean (chromeevent.c), and the source thread takes
+ * the spans and is the only one that speaks to the sink. An unterminated file is what a killed
+ * program leaves: its whole events count. Memory does not depend on the file's length.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/relay.h"
 #include "import/chromeparse.h"
+#include "import/spanpair.h"
 
 #define CHUNKS 8
 
@@ -24,7 +25,9 @@ struct reading {
 	struct import *im;
 	struct relay *relay;
 	struct chrome_chunk chunks[CHUNKS];
+	struct chrome_events *events; /* the parse thread's */
 	struct chrome_parser *parser;
+	struct spanpair *pairs;
 	int parsed; /* how parsing ended: 0 or -errno */
 	uint64_t read_cpu_ns, parse_cpu_ns;
 };
@@ -72,13 +75,28 @@ static void *parse_chunks(void *ctx)
 	return NULL;
 }
 
-static int take_chunks(struct reading *r, struct chrome_events *events)
+static int take(struct reading *r, const struct chrome_record *record)
+{
+	const struct trace_sink *trace = r->im->trace;
+	const struct trace_span *s = &record->span;
+	if (record->kind == CHROME_BEGIN)
+		return spanpair_begin(r->pairs, s->thread, s->start_ns, s->name);
+	if (record->kind == CHROME_END)
+		return spanpair_end(r->pairs, s->thread, s->start_ns, s->name);
+	int64_t end;
+	if (__builtin_add_overflow(s->start_ns, (int64_t)s->dur_ns, &end))
+		end = INT64_MAX;
+	int rc = spanpair_seen(r->pairs, s->thread, end);
+	return rc ? rc : trace->ops->span(trace->ctx, s);
+}
+
+static int take_chunks(struct reading *r)
 {
 	int slot, rc = 0;
 	while (!rc && (slot = relay_take(r->relay, TAKE)) >= 0) {
 		const struct chrome_chunk *c = &r->chunks[slot];
-		for (size_t i = 0; i < c->events.len && !rc; i++)
-			rc = chrome_events_add(events, &c->events.data[i]);
+		for (size_t i = 0; i < c->records.len && !rc; i++)
+			rc = take(r, &c->records.data[i]);
 		if (!rc && !import_go_on_at(r->im, c->done))
 			rc = -ECANCELED;
 		relay_pass(r->relay, TAKE);
@@ -87,7 +105,7 @@ static int take_chunks(struct reading *r, struct chrome_events *events)
 }
 
 /* Run all three; what the file's damage leaves was taken. */
-static int read_all(struct reading *r, struct chrome_events *events, struct err *err)
+static int read_all(struct reading *r, struct err *err)
 {
 	static void *(*const bodies[])(void *) = {[READ] = read_chunks, [PARSE] = parse_chunks};
 	static const char *const names[] = {[READ] = "read", [PARSE] = "parse"};
@@ -100,7 +118,7 @@ static int read_all(struct reading *r, struct chrome_events *events, struct err 
 		started += !failed;
 	}
 	int rc = failed ? err_set(err, failed, "no thread to read the trace: %s", strerror(failed))
-			: take_chunks(r, events);
+			: take_chunks(r);
 	relay_stop(r->relay); /* after the last chunk nobody is left to hear it */
 	while (started-- > 0)
 		pthread_join(threads[started], NULL);
@@ -108,30 +126,53 @@ static int read_all(struct reading *r, struct chrome_events *events, struct err 
 	if (rc)
 		return rc;
 	if (r->parsed == -EBADMSG)
-		return err_set(err, EBADMSG, "the JSON is damaged near byte %llu",
-			       (unsigned long long)chrome_parser_at(r->parser));
+		return err_set(err, EBADMSG, "the JSON is damaged near byte %llu%s%s",
+			       (unsigned long long)chrome_parser_at(r->parser),
+			       *chrome_parser_why(r->parser) ? ": " : "",
+			       chrome_parser_why(r->parser));
 	if (!r->parsed && !chrome_parser_is_trace(r->parser))
 		return err_set(err, EINVAL, "JSON without \"traceEvents\": not a Chrome trace");
 	return r->parsed;
 }
 
-static int prepare(struct reading *r)
+static int prepare(struct reading *r, struct err *err)
 {
 	r->relay = relay_new(CHUNKS, STAGES);
-	r->parser = chrome_parser_new();
-	int rc = r->relay && r->parser ? 0 : -ENOMEM;
+	r->events = chrome_events_new(r->im->tables);
+	r->parser = r->events ? chrome_parser_new(r->events) : NULL;
+	r->pairs = spanpair_new();
+	int rc = r->relay && r->parser && r->pairs ? 0 : -ENOMEM;
 	for (int i = 0; i < CHUNKS; i++)
 		if (chrome_chunk_init(&r->chunks[i]))
 			rc = -ENOMEM;
-	return rc;
+	return rc ? err_set(err, ENOMEM, "no memory to read the trace") : 0;
 }
 
 static void release(struct reading *r)
 {
 	for (int i = 0; i < CHUNKS; i++)
 		chrome_chunk_fini(&r->chunks[i]);
+	spanpair_free(r->pairs);
 	chrome_parser_free(r->parser);
+	chrome_events_free(r->events);
 	relay_free(r->relay);
+}
+
+/* All that was read to the analysis, however the reading ended. */
+static int finish(struct reading *r, struct err *err)
+{
+	const struct import *im = r->im;
+	char text[CHROME_SUMMARY];
+	chrome_events_threads(r->events, im->trace);
+	int rc = spanpair_finish(r->pairs, im->trace);
+	if (rc == -ENOSPC || rc == -EIO)
+		err_set(err, -rc, "the temporary file of the events: %s; set TMPDIR",
+			strerror(-rc));
+	chrome_events_summary(r->events, spanpair_unopened(r->pairs), spanpair_unclosed(r->pairs),
+			      text);
+	if (text[0])
+		im->sink->ops->say(im->sink->ctx, text);
+	return rc;
 }
 
 static int chrome_run(struct import *im, struct err *err)
@@ -140,26 +181,23 @@ static int chrome_run(struct import *im, struct err *err)
 	if (!im->trace)
 		return err_set(err, EINVAL, "a Chrome trace needs the duration analysis");
 	int rc = im->trace->ops->begin(im->trace->ctx, TRACE_SPANS);
-	struct chrome_events *events = rc ? NULL : chrome_events_new(im);
-	if (!rc && (prepare(&r) || !events))
-		rc = err_set(err, ENOMEM, "no memory to read the trace");
+	if (rc)
+		return rc;
+	struct err ends[2] = {0};
+	rc = prepare(&r, err);
 	if (!rc) {
-		rc = read_all(&r, events, err);
+		rc = read_all(&r, err);
 		im->cut = chrome_parser_missing(r.parser);
-		int finish = chrome_events_finish(events);
-		rc = rc ? rc : finish;
-		if (rc == -ENOSPC || rc == -EIO)
-			err_set(err, -rc, "the temporary file of the events: %s; set TMPDIR",
-				strerror(-rc));
-		struct err ending = {0};
-		int end = im->trace->ops->end(im->trace->ctx, &ending);
-		if (!rc && end)
-			*err = ending;
-		rc = rc ? rc : end;
+		int finished = finish(&r, &ends[0]);
+		if (!rc && finished)
+			*err = ends[0];
+		rc = rc ? rc : finished;
 	}
+	int end = im->trace->ops->end(im->trace->ctx, &ends[1]);
+	if (end && (!rc || (rc == end && !err->msg[0])))
+		*err = ends[1];
 	release(&r);
-	chrome_events_free(events);
-	return rc;
+	return rc ? rc : end;
 }
 
 static int chrome_recognise(const uint8_t *head, size_t n)

@@ -3,7 +3,8 @@
  * names.
  *
  * The same few names and threads come again and again, so that which ones they are is remembered by
- * their text, in front of the tables that know them all. Source thread.
+ * their text, in front of the tables that know them all. Threads beyond TRACE_THREADS_MOST are one,
+ * called [overflow]. Names of threads are told at the end, so that renaming costs nothing.
  */
 #include "import/chromeevent.h"
 
@@ -13,11 +14,8 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "import/spanpair.h"
 
 #define NAMED_ID      (1 << 30) /* ids given to pids and tids that are no numbers */
-#define ID_TEXT_MAX   63        /* longer names of pids and tids are cut */
-#define TIME_TEXT_MAX 63        /* as digits that a time may have */
 #define KNOWN_NAMES   4096
 #define KNOWN_THREADS 256
 
@@ -41,8 +39,8 @@ struct known_thread {
 
 struct thread {
 	int64_t pid, tid;
-	str_id name;
-	bool own_name; /* not just the process's */
+	str_id name;      /* its own; 0: its process's */
+	uint32_t process; /* index */
 };
 
 enum other {
@@ -60,15 +58,18 @@ static const char *const other_names[OTHERS] = {
 };
 
 struct chrome_events {
-	struct import *im;
-	struct spanpair *pairs;
-	struct map64 thread_of;     /* (pid, tid) → index */
-	struct map64 named_ids;     /* str_id → id */
-	struct map64 process_names; /* pid → str_id */
+	struct tables *tables;
+	struct map64 thread_of;  /* (pid, tid) → index */
+	struct map64 process_of; /* pid → index */
+	struct map64 named_ids;  /* str_id → id */
 	struct {
 		VEC(struct thread)
 	} threads;
-	uint64_t left_out[OTHERS], bad;
+	struct {
+		VEC(str_id)
+	} processes; /* names; 0 none */
+	str_id no_name, overflow;
+	uint64_t left_out[OTHERS], bad, crowded;
 	uint32_t next_id;
 	struct known_name names[KNOWN_NAMES];
 	struct known_thread known[KNOWN_THREADS];
@@ -101,6 +102,20 @@ static bool same(struct brief a, struct brief b)
 	return a.first == b.first && a.last == b.last;
 }
 
+/* What finds no room in the tables is [overflow]. */
+static str_id intern(struct chrome_events *c, const struct chrome_text *t)
+{
+	str_id id = tables_strn(c->tables, t->s, t->n);
+	return id || !t->n || !t->s[0] ? id : c->overflow;
+}
+
+static bool is_known(const struct known_name *k, const struct chrome_text *t, struct brief b)
+{
+	return k->id && k->n == t->n && same(k->brief, b) &&
+	       (t->n <= 16 || !memcmp(k->text, t->s, t->n));
+}
+
+/* Each name has two places; the one that was found last stands in the first. */
 static str_id name_of(struct chrome_events *c, const struct chrome_text *t)
 {
 	if (!t->n)
@@ -109,30 +124,35 @@ static str_id name_of(struct chrome_events *c, const struct chrome_text *t)
 	uint64_t middle = t->n > 16 ? load(t->s + t->n / 2 - 4, 8) : 0;
 	uint64_t hash = (b.first ^ middle) * 0x9e3779b97f4a7c15ULL ^
 			(b.last + t->n) * 0xbf58476d1ce4e5b9ULL;
-	struct known_name *k = &c->names[(hash ^ hash >> 29) >> 20 & (KNOWN_NAMES - 1)];
-	if (k->id && k->n == t->n && same(k->brief, b) &&
-	    (t->n <= 16 || !memcmp(k->text, t->s, t->n)))
+	struct known_name *k = &c->names[(hash ^ hash >> 29) >> 20 & (KNOWN_NAMES - 2)];
+	if (is_known(k, t, b))
 		return k->id;
-	str_id id = tables_strn(c->im->tables, t->s, t->n);
-	const char *text = tables_text(c->im->tables, id);
-	if (id && (t->n <= 16 || strlen(text) == t->n)) /* what holds a NUL was cut there */
-		*k = (struct known_name){b, t->n, text, id};
+	struct known_name first = k[0];
+	if (is_known(k + 1, t, b)) {
+		k[0] = k[1];
+		k[1] = first;
+		return k->id;
+	}
+	str_id id = intern(c, t);
+	const char *text = tables_text(c->tables, id);
+	if (id == c->overflow || (t->n > 16 && strlen(text) != t->n))
+		return id; /* what holds a NUL was cut there */
+	k[1] = first;
+	k[0] = (struct known_name){b, t->n, text, id};
 	return id;
 }
 
-struct chrome_events *chrome_events_new(struct import *im)
+struct chrome_events *chrome_events_new(struct tables *tables)
 {
 	struct chrome_events *c = calloc(1, sizeof *c);
 	if (!c)
 		return NULL;
-	c->im = im;
+	c->tables = tables;
 	map64_init(&c->thread_of);
+	map64_init(&c->process_of);
 	map64_init(&c->named_ids);
-	map64_init(&c->process_names);
-	if (!(c->pairs = spanpair_new())) {
-		chrome_events_free(c);
-		return NULL;
-	}
+	c->no_name = tables_str(tables, "(no name)");
+	c->overflow = tables_str(tables, "[overflow]");
 	return c;
 }
 
@@ -140,11 +160,11 @@ void chrome_events_free(struct chrome_events *c)
 {
 	if (!c)
 		return;
-	spanpair_free(c->pairs);
 	map64_fini(&c->thread_of);
+	map64_fini(&c->process_of);
 	map64_fini(&c->named_ids);
-	map64_fini(&c->process_names);
 	vec_fini(&c->threads);
+	vec_fini(&c->processes);
 	free(c);
 }
 
@@ -229,24 +249,21 @@ bool chrome_ns(const char *s, size_t n, int64_t *ret_ns)
 	return true;
 }
 
-/* A pid or tid: a number, a number as a string, or a name that gets a number of its own. */
-static int64_t id_of(struct chrome_events *c, const struct chrome_text *t, str_id *ret_name)
+/* Digits that fit 32 bits, perhaps behind a minus. */
+static bool plain_id(const struct chrome_text *t, int64_t *ret_id)
 {
-	char text[ID_TEXT_MAX + 1], *end;
-	size_t n = t->n < ID_TEXT_MAX ? t->n : ID_TEXT_MAX;
-	memcpy(text, t->s, n);
-	text[n] = 0;
-	errno = 0;
-	long long number = strtoll(text, &end, 10);
-	if (n && !*end && !errno && number >= INT32_MIN && number <= INT32_MAX)
-		return number;
-	*ret_name = tables_strn(c->im->tables, text, n);
-	uint32_t id;
-	if (map64_get(&c->named_ids, *ret_name, &id))
-		return id;
-	id = NAMED_ID + c->next_id++;
-	map64_put(&c->named_ids, *ret_name, id);
-	return id;
+	bool minus = t->n && t->s[0] == '-';
+	int64_t id = 0;
+	if (t->n == minus || t->n > 11)
+		return false;
+	for (size_t i = minus; i < t->n; i++) {
+		unsigned digit = (unsigned char)t->s[i] - '0';
+		if (digit > 9)
+			return false;
+		id = id * 10 + digit;
+	}
+	*ret_id = minus ? -id : id;
+	return id <= INT32_MAX;
 }
 
 static bool has(const struct chrome_event *e, enum chrome_key key)
@@ -254,30 +271,59 @@ static bool has(const struct chrome_event *e, enum chrome_key key)
 	return e->present & 1u << key;
 }
 
-static void tell_thread(struct chrome_events *c, uint32_t index)
+/*
+ * A pid or tid: a number, a number as a string, or a name that gets a number of its own; where
+ * there is none it stays what it is. -EOVERFLOW: there are too many names.
+ */
+static int id_of(struct chrome_events *c, const struct chrome_event *e, enum chrome_key key,
+		 int64_t *io_id, str_id *ret_name)
 {
-	const struct thread *t = &c->threads.data[index];
-	const struct trace_sink *trace = c->im->trace;
-	trace->ops->thread(trace->ctx, index, t->pid, t->tid, tables_text(c->im->tables, t->name));
+	uint32_t id;
+	*ret_name = 0;
+	if (!has(e, key) || plain_id(&e->text[key], io_id))
+		return 0;
+	*ret_name = intern(c, &e->text[key]);
+	if (!map64_get(&c->named_ids, *ret_name, &id)) {
+		if (c->next_id == TRACE_THREADS_MOST)
+			return -EOVERFLOW;
+		id = NAMED_ID + c->next_id++;
+		if (map64_put(&c->named_ids, *ret_name, id))
+			return -ENOMEM;
+	}
+	*io_id = id;
+	return 0;
 }
 
+/* The process @pid, called @name if it is new. -EOVERFLOW: there are too many. */
+static int find_process(struct chrome_events *c, int64_t pid, str_id name, uint32_t *ret_index)
+{
+	if (map64_get(&c->process_of, (uint64_t)pid, ret_index))
+		return 0;
+	if (c->processes.len == TRACE_THREADS_MOST)
+		return -EOVERFLOW;
+	*ret_index = (uint32_t)c->processes.len;
+	int rc = vec_push(&c->processes, name);
+	return rc ? rc : map64_put(&c->process_of, (uint64_t)pid, *ret_index);
+}
+
+/* -EOVERFLOW: it is none of those that are told apart. */
 static int find_thread(struct chrome_events *c, const struct chrome_event *e, uint32_t *ret_index)
 {
-	str_id pid_name = 0, tid_name = 0, process;
-	int64_t pid = has(e, CHROME_PID) ? id_of(c, &e->text[CHROME_PID], &pid_name) : 0;
-	int64_t tid = has(e, CHROME_TID) ? id_of(c, &e->text[CHROME_TID], &tid_name) : pid;
-	uint64_t key = hash_pair((uint64_t)pid, (uint64_t)tid);
-	if (map64_get(&c->thread_of, key, ret_index))
-		return 0;
-	struct thread t = {pid, tid, tid_name ? tid_name : pid_name, tid_name != 0};
-	if (!t.name && map64_get(&c->process_names, (uint64_t)pid, &process))
-		t.name = process;
+	struct thread t = {0};
+	str_id process;
+	int rc = id_of(c, e, CHROME_PID, &t.pid, &process);
+	t.tid = t.pid;
+	rc = rc ? rc : id_of(c, e, CHROME_TID, &t.tid, &t.name);
+	uint64_t key = (uint64_t)(uint32_t)t.pid << 32 | (uint32_t)t.tid;
+	if (rc || map64_get(&c->thread_of, key, ret_index))
+		return rc;
+	rc = c->threads.len == TRACE_THREADS_MOST ? -EOVERFLOW
+						  : find_process(c, t.pid, process, &t.process);
+	if (rc)
+		return rc;
 	*ret_index = (uint32_t)c->threads.len;
-	int rc = vec_push(&c->threads, t);
-	rc = rc ? rc : map64_put(&c->thread_of, key, *ret_index);
-	if (!rc)
-		tell_thread(c, *ret_index);
-	return rc;
+	rc = vec_push(&c->threads, t);
+	return rc ? rc : map64_put(&c->thread_of, key, *ret_index);
 }
 
 static int thread_of(struct chrome_events *c, const struct chrome_event *e, uint32_t *ret_index)
@@ -302,75 +348,67 @@ static int thread_of(struct chrome_events *c, const struct chrome_event *e, uint
 	return 0;
 }
 
-static int metadata(struct chrome_events *c, const struct chrome_event *e)
+static bool is_text(const struct chrome_event *e, enum chrome_key key, const char *text)
 {
-	const struct tables *tables = c->im->tables;
-	str_id args_name = has(e, CHROME_ARGS_NAME) ? name_of(c, &e->text[CHROME_ARGS_NAME]) : 0;
-	const char *what = tables_text(tables,
-				       has(e, CHROME_NAME) ? name_of(c, &e->text[CHROME_NAME]) : 0);
-	uint32_t index;
-	if (!args_name)
-		return 0;
-	if (!strcmp(what, "thread_name")) {
-		int rc = thread_of(c, e, &index);
-		if (rc)
-			return rc;
-		c->threads.data[index].name = args_name;
-		c->threads.data[index].own_name = true;
-		tell_thread(c, index);
-	} else if (!strcmp(what, "process_name")) {
-		str_id none = 0;
-		int64_t pid = has(e, CHROME_PID) ? id_of(c, &e->text[CHROME_PID], &none) : 0;
-		map64_put(&c->process_names, (uint64_t)pid, args_name);
-		for (index = 0; index < c->threads.len; index++) {
-			struct thread *t = &c->threads.data[index];
-			if (t->pid != pid || t->own_name)
-				continue;
-			t->name = args_name;
-			tell_thread(c, index);
-		}
-	}
-	return 0;
+	const struct chrome_text *t = &e->text[key];
+	return has(e, key) && t->n == strlen(text) && !memcmp(t->s, text, t->n);
 }
 
-static int leave_out(struct chrome_events *c, enum other kind)
+static int metadata(struct chrome_events *c, const struct chrome_event *e)
 {
-	c->left_out[kind]++;
-	return 0;
+	bool of_thread = is_text(e, CHROME_NAME, "thread_name");
+	int64_t pid = 0;
+	str_id name = has(e, CHROME_ARGS_NAME) ? name_of(c, &e->text[CHROME_ARGS_NAME]) : 0;
+	str_id none;
+	uint32_t index;
+	int rc = 0;
+	if (!name || (!of_thread && !is_text(e, CHROME_NAME, "process_name")))
+		return 0;
+	if (of_thread) {
+		rc = thread_of(c, e, &index);
+		if (!rc)
+			c->threads.data[index].name = name;
+	} else {
+		rc = id_of(c, e, CHROME_PID, &pid, &none);
+		rc = rc ? rc : find_process(c, pid, name, &index);
+		if (!rc)
+			c->processes.data[index] = name;
+	}
+	return rc == -EOVERFLOW ? 0 : rc;
 }
 
 static bool time_of(const struct chrome_event *e, enum chrome_key key, int64_t *ret_ns)
 {
-	size_t n = e->text[key].n;
-	return has(e, key) &&
-	       chrome_ns(e->text[key].s, n < TIME_TEXT_MAX ? n : TIME_TEXT_MAX, ret_ns);
+	return has(e, key) && chrome_ns(e->text[key].s, e->text[key].n, ret_ns);
 }
 
-static int span_event(struct chrome_events *c, const struct chrome_event *e)
+static int span_event(struct chrome_events *c, const struct chrome_event *e,
+		      struct chrome_record *ret_record)
 {
-	int64_t ts, dur = 0;
-	uint32_t thread;
-	if (!time_of(e, CHROME_TS, &ts) ||
+	struct trace_span *s = &ret_record->span;
+	int64_t dur = 0;
+	if (!time_of(e, CHROME_TS, &s->start_ns) ||
 	    (e->phase == 'X' && (!time_of(e, CHROME_DUR, &dur) || dur < 0))) {
 		c->bad++;
 		return 0;
 	}
-	int rc = thread_of(c, e, &thread);
-	if (rc)
+	s->dur_ns = (uint64_t)dur;
+	ret_record->kind = e->phase == 'X'   ? CHROME_SPAN
+			   : e->phase == 'B' ? CHROME_BEGIN
+					     : CHROME_END;
+	int rc = thread_of(c, e, &s->thread);
+	if (rc == -EOVERFLOW && e->phase != 'X') {
+		c->crowded++; /* what ends what cannot be told there */
+		return 0;
+	}
+	if (rc == -EOVERFLOW)
+		s->thread = TRACE_THREADS_MOST;
+	else if (rc)
 		return rc;
-	str_id name = has(e, CHROME_NAME) ? name_of(c, &e->text[CHROME_NAME]) : 0;
-	if (!name && e->phase != 'E')
-		name = tables_str(c->im->tables, "(no name)");
-	if (e->phase == 'B')
-		return spanpair_begin(c->pairs, thread, ts, name);
-	if (e->phase == 'E')
-		return spanpair_end(c->pairs, thread, ts, name);
-	int64_t end;
-	if (__builtin_add_overflow(ts, dur, &end))
-		end = INT64_MAX;
-	rc = spanpair_seen(c->pairs, thread, end);
-	struct trace_span s = {ts, (uint64_t)dur, name, thread};
-	return rc ? rc : c->im->trace->ops->span(c->im->trace->ctx, &s);
+	s->name = has(e, CHROME_NAME) ? name_of(c, &e->text[CHROME_NAME]) : 0;
+	if (!s->name && e->phase != 'E')
+		s->name = c->no_name;
+	return 1;
 }
 
 static const struct {
@@ -381,47 +419,54 @@ static const struct {
 	{"iIRG", OTHER_INSTANT},  {"P", OTHER_SAMPLE}, {"NOD", OTHER_OBJECT},
 };
 
-int chrome_events_add(struct chrome_events *c, const struct chrome_event *e)
+int chrome_events_read(struct chrome_events *c, const struct chrome_event *e,
+		       struct chrome_record *ret_record)
 {
-	switch (e->phase) {
-	case 'X':
-	case 'B':
-	case 'E': return span_event(c, e);
-	case 'M': return metadata(c, e);
-	default: break;
-	}
+	enum other kind = OTHER_REST;
+	if (e->phase == 'X' || e->phase == 'B' || e->phase == 'E')
+		return span_event(c, e, ret_record);
+	if (e->phase == 'M')
+		return metadata(c, e);
 	for (size_t i = 0; e->phase && i < sizeof others / sizeof *others; i++)
 		if (strchr(others[i].phases, e->phase))
-			return leave_out(c, others[i].kind);
-	return leave_out(c, OTHER_REST);
+			kind = others[i].kind;
+	c->left_out[kind]++;
+	return 0;
 }
 
-int chrome_events_finish(struct chrome_events *c)
+void chrome_events_threads(const struct chrome_events *c, const struct trace_sink *trace)
 {
-	int rc = spanpair_finish(c->pairs, c->im->trace);
-	char text[512] = "left out:"; /* ten numbers of 20 digits fit */
-	size_t used = strlen(text), start = used;
+	for (uint32_t i = 0; i < c->threads.len; i++) {
+		const struct thread *t = &c->threads.data[i];
+		str_id name = t->name ? t->name : c->processes.data[t->process];
+		trace->ops->thread(trace->ctx, i, t->pid, t->tid, tables_text(c->tables, name));
+	}
+	if (c->threads.len == TRACE_THREADS_MOST)
+		trace->ops->thread(trace->ctx, TRACE_THREADS_MOST, 0, 0, "[overflow]");
+}
+
+void chrome_events_summary(const struct chrome_events *c, uint64_t unopened, uint64_t unclosed,
+			   char ret_text[CHROME_SUMMARY])
+{
+	struct part {
+		uint64_t n;
+		const char *what;
+	} parts[OTHERS + 3] = {{0}};
+	static const char start[] = "left out:"; /* ten numbers of 20 digits fit */
+	size_t used = 0;
 	for (int i = 0; i < OTHERS; i++)
-		if (c->left_out[i])
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s %llu %s",
-						 used == start ? "" : ",",
-						 (unsigned long long)c->left_out[i],
-						 other_names[i]);
-	if (spanpair_unopened(c->pairs))
-		used += (size_t)snprintf(text + used, sizeof text - used,
-					 "%s %llu ends without begin", used == start ? "" : ",",
-					 (unsigned long long)spanpair_unopened(c->pairs));
-	if (c->bad)
-		used += (size_t)snprintf(text + used, sizeof text - used,
-					 "%s %llu spans without a good time",
-					 used == start ? "" : ",", (unsigned long long)c->bad);
-	if (spanpair_unclosed(c->pairs) && used < sizeof text)
-		used += (size_t)snprintf(
-			text + used, sizeof text - used,
-			"%s %llu begins without end reach to their thread's last time",
-			used == start ? " nothing;" : ";",
-			(unsigned long long)spanpair_unclosed(c->pairs));
-	if (used > start)
-		c->im->sink->ops->say(c->im->sink->ctx, text);
-	return rc;
+		parts[i] = (struct part){c->left_out[i], other_names[i]};
+	parts[OTHERS] = (struct part){unopened, "ends without begin"};
+	parts[OTHERS + 1] = (struct part){c->bad, "spans without a good time"};
+	parts[OTHERS + 2] = (struct part){c->crowded, "begins and ends of threads in [overflow]"};
+	ret_text[0] = 0;
+	for (int i = 0; i < OTHERS + 3; i++)
+		if (parts[i].n)
+			used += (size_t)snprintf(ret_text + used, CHROME_SUMMARY - used,
+						 "%s %llu %s", used ? "," : start,
+						 (unsigned long long)parts[i].n, parts[i].what);
+	if (unclosed)
+		snprintf(ret_text + used, CHROME_SUMMARY - used,
+			 "%s %llu begins without end reach to their thread's last time",
+			 used ? ";" : "left out: nothing;", (unsigned long long)unclosed);
 }

@@ -1,9 +1,10 @@
 /*
- * chromeevent: what one Chrome Trace event means, once its keys are known. Feeds spans and thread
- * names.
+ * chromeevent: what one Chrome Trace event means, once its keys are known.
  *
  * Format: "Trace Event Format" (Google). ts and dur are microseconds as decimal text, kept as exact
- * nanoseconds. Source thread.
+ * nanoseconds. Names and threads become numbers here, while their texts are in the caches; what is
+ * handed to the source thread is a small record. The parse thread; new, finish and free: the source
+ * thread, while there is no other.
  */
 #ifndef ALTPTTOP_CHROMEEVENT_H
 #define ALTPTTOP_CHROMEEVENT_H
@@ -24,12 +25,28 @@ struct chrome_event {
 	struct chrome_text text[CHROME_KEYS];
 };
 
+/* An event that is part of a span. */
+struct chrome_record {
+	enum { CHROME_SPAN, CHROME_BEGIN, CHROME_END } kind;
+	struct trace_span span; /* a begin or end: dur_ns 0; an end's name 0: none given */
+};
+
 struct chrome_events;
 
-struct chrome_events *chrome_events_new(struct import *im);
+struct chrome_events *chrome_events_new(struct tables *tables); /* NULL: no memory */
 void chrome_events_free(struct chrome_events *c);
-int chrome_events_add(struct chrome_events *c, const struct chrome_event *e); /* 0 or -errno */
-int chrome_events_finish(struct chrome_events *c); /* deliver what waits, say what was left out */
+
+/* 1: *ret_record is what it says; 0: it is no part of a span, and counted; -ENOMEM. */
+int chrome_events_read(struct chrome_events *c, const struct chrome_event *e,
+		       struct chrome_record *ret_record);
+
+/* Tell @trace all threads, before its end. */
+void chrome_events_threads(const struct chrome_events *c, const struct trace_sink *trace);
+/* What was left out, for the person, and how many ends without begin and begins without end there
+ * were; "" nothing. */
+#define CHROME_SUMMARY 512
+void chrome_events_summary(const struct chrome_events *c, uint64_t unopened, uint64_t unclosed,
+			   char ret_text[CHROME_SUMMARY]);
 
 /* "12.3456" µs → 12346 ns, half up. False: not a number, or too large. */
 bool chrome_ns(const char *s, size_t n, int64_t *ret_ns);

@@ -2,6 +2,9 @@
  * chromeparse: yajl's callbacks, which keep where an event's texts lie, and what ties chunks
  * together.
  *
+ * yajl takes memory by the length of a text and the depth of brackets, and does not ask whether
+ * there is any: both are bounded, and where there is none its call is left by a jump.
+ *
  * Strict parsing is the fast way. Where it stops inside the events (a trailing comma, raw control
  * characters, NaN), the reading goes on from that event through jsonfix; for that the bytes of an
  * event that a chunk's end cuts come again before those of the next one. The thread of the caller.
@@ -9,6 +12,7 @@
 #include "import/chromeparse.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,8 @@
 
 #define AGAIN_MAX   (512u << 10) /* a longer event cannot be tried again */
 #define FIXED_PIECE (16u << 10)
+#define TEXT_MOST   (16u << 20) /* of one text, and of an event's that are copied */
+#define DEPTH_MOST  65536
 
 enum next { NEXT_PHASE = CHROME_KEYS, NEXT_NOTHING };
 
@@ -26,37 +32,87 @@ struct chrome_parser {
 	struct chrome_chunk *chunk;
 	const char *lo; /* what yajl is fed: @len bytes that stay as long as the chunk */
 	size_t len;
-	struct chrome_event *event; /* that is being read, behind the chunk's whole ones; or NULL */
-	int next;                   /* which of its texts the next value is */
-	int depth, event_depth;     /* event_depth: that of an event's braces, 0 not among them */
+	struct chrome_events *events;
+	struct chrome_event event; /* that is being read, if any */
+	struct arena texts;        /* its texts that do not lie in the chunk's bytes */
+	bool in_event;
+	int next;               /* which of its texts the next value is */
+	int depth, event_depth; /* event_depth: that of an event's braces, 0 not among them */
 	bool root_is_map, key_is_events, key_is_args, seen_events;
 	size_t fed_at;      /* in the chunk's data: where the bytes that yajl is fed begin */
 	size_t event_start; /* the same of the current event's brace */
 	size_t event_end;   /* and behind the last whole event */
-	bool start_lost;    /* the current event's beginning is gone */
+	bool start_lost; /* the current event's beginning is gone, or what follows the last one */
 	bool lenient;
 	struct jsonfix fix;
+	jmp_buf no_memory;
+	const char *why; /* what is wrong with it, NULL: it is no JSON */
 	uint64_t at;
 	int rc;
 };
+
+/* --- the memory of yajl --- */
+
+static void *take_memory(void *ctx, void *old, size_t bytes)
+{
+	struct chrome_parser *p = ctx;
+	void *memory = realloc(old, bytes);
+	if (!memory)
+		longjmp(p->no_memory, 1);
+	if (bytes > TEXT_MOST)
+		p->why = "a text is longer than 16 MiB";
+	return memory;
+}
+
+static void *first_memory(void *ctx, size_t bytes)
+{
+	return take_memory(ctx, NULL, bytes);
+}
+
+static void give_memory(void *ctx, void *memory)
+{
+	(void)ctx;
+	free(memory);
+}
+
+static yajl_status feed(struct chrome_parser *p, const uint8_t *data, size_t n)
+{
+	if (!setjmp(p->no_memory)) {
+		yajl_status status = yajl_parse(p->yajl, data, n);
+		return p->why ? yajl_status_error : status;
+	}
+	p->rc = -ENOMEM;
+	return yajl_status_error;
+}
+
+/* --- callbacks --- */
 
 static size_t here(const struct chrome_parser *p)
 {
 	return p->fed_at + yajl_get_bytes_consumed(p->yajl);
 }
 
+/* One bracket deeper. False: too deep. */
+static bool deeper(struct chrome_parser *p)
+{
+	if (p->depth == DEPTH_MOST)
+		p->why = "brackets stand in more than 65,536 others";
+	p->depth++;
+	return !p->why;
+}
+
 static int on_start_map(void *ctx)
 {
 	struct chrome_parser *p = ctx;
 	p->next = NEXT_NOTHING;
-	if (++p->depth == p->event_depth) {
-		if (vec_reserve(&p->chunk->events, p->chunk->events.len + 1)) {
-			p->rc = -ENOMEM;
-			return 0;
-		}
-		p->event = &p->chunk->events.data[p->chunk->events.len];
-		p->event->phase = 0;
-		p->event->present = 0;
+	if (!deeper(p))
+		return 0;
+	if (p->depth == p->event_depth) {
+		if (p->texts.head)
+			arena_reset(&p->texts);
+		p->in_event = true;
+		p->event.phase = 0;
+		p->event.present = 0;
 		p->key_is_args = false;
 		size_t at = here(p);
 		p->event_start = at - (at > 0);
@@ -88,10 +144,10 @@ static int on_key(void *ctx, const unsigned char *s, size_t n)
 {
 	struct chrome_parser *p = ctx;
 	int next = NEXT_NOTHING;
-	if (p->event && p->depth == p->event_depth) {
+	if (p->in_event && p->depth == p->event_depth) {
 		next = key_of_event(s, n);
 		p->key_is_args = n == 4 && !memcmp(s, "args", 4);
-	} else if (p->event && p->depth == p->event_depth + 1) {
+	} else if (p->in_event && p->depth == p->event_depth + 1) {
 		if (p->key_is_args && n == 4 && !memcmp(s, "name", 4))
 			next = CHROME_ARGS_NAME;
 	} else if (p->depth == 1 && p->root_is_map) {
@@ -104,24 +160,34 @@ static int on_key(void *ctx, const unsigned char *s, size_t n)
 static int on_end_map(void *ctx)
 {
 	struct chrome_parser *p = ctx;
-	if (p->event && p->depth == p->event_depth) {
-		p->event = NULL;
-		p->chunk->events.len++;
-		p->event_end = here(p);
-	}
 	p->next = NEXT_NOTHING; /* a bare value may follow in the list */
-	p->depth--;
-	return 1;
+	if (p->depth-- != p->event_depth || !p->in_event)
+		return 1;
+	p->in_event = p->start_lost = false;
+	p->event_end = here(p);
+	int rc = vec_reserve(&p->chunk->records, p->chunk->records.len + 1);
+	if (!rc)
+		rc = chrome_events_read(p->events, &p->event,
+					&p->chunk->records.data[p->chunk->records.len]);
+	if (rc < 0)
+		p->rc = rc;
+	else
+		p->chunk->records.len += (size_t)rc;
+	return rc >= 0;
 }
 
 static int on_start_array(void *ctx)
 {
 	struct chrome_parser *p = ctx;
-	p->depth++;
+	if (!deeper(p))
+		return 0;
+	if (p->depth == 1)
+		p->root_is_map = false;
 	bool events = p->depth == 1 || (p->depth == 2 && p->root_is_map && p->key_is_events);
 	if (events && !p->event_depth) {
 		p->event_depth = p->depth + 1;
 		p->seen_events = true;
+		p->start_lost = false;
 		p->event_end = here(p);
 	}
 	p->next = NEXT_NOTHING;
@@ -137,26 +203,26 @@ static int on_end_array(void *ctx)
 	return 1;
 }
 
-/* A text that does not lie in the bytes themselves: into the chunk's memory. */
-static bool keep_text(struct chrome_chunk *c, struct chrome_text *t)
+/* A text that does not lie in the bytes themselves, or not for long. */
+static bool keep_text(struct chrome_parser *p, struct chrome_text *t)
 {
-	char *copy = arena_alloc(&c->texts, t->n ? t->n : 1);
-	if (!copy)
+	if (p->texts.bytes > TEXT_MOST)
+		p->why = "an event has more than 16 MiB of texts";
+	char *copy = p->why ? NULL : arena_alloc(&p->texts, t->n ? t->n : 1);
+	if (!copy) {
+		p->rc = p->why ? -EBADMSG : -ENOMEM;
 		return false;
+	}
 	t->s = t->n ? memcpy(copy, t->s, t->n) : copy;
 	return true;
 }
 
 static int take_text(struct chrome_parser *p, int key, const char *s, size_t n)
 {
-	struct chrome_text *t = &p->event->text[key];
+	struct chrome_text *t = &p->event.text[key];
 	*t = (struct chrome_text){s, n};
-	p->event->present |= (uint8_t)(1u << key);
-	if ((size_t)((uintptr_t)s - (uintptr_t)p->lo) < p->len)
-		return 1;
-	if (!keep_text(p->chunk, t))
-		p->rc = -ENOMEM;
-	return !p->rc;
+	p->event.present |= (uint8_t)(1u << key);
+	return (size_t)((uintptr_t)s - (uintptr_t)p->lo) < p->len || keep_text(p, t);
 }
 
 static int on_number(void *ctx, const char *s, size_t n)
@@ -165,7 +231,7 @@ static int on_number(void *ctx, const char *s, size_t n)
 	if (p->next < CHROME_ARGS_NAME)
 		return take_text(p, p->next, s, n);
 	if (p->next == NEXT_PHASE)
-		p->event->phase = 0;
+		p->event.phase = 0;
 	return 1;
 }
 
@@ -175,7 +241,7 @@ static int on_string(void *ctx, const unsigned char *s, size_t n)
 	if (p->next < CHROME_KEYS)
 		return take_text(p, p->next, (const char *)s, n);
 	if (p->next == NEXT_PHASE)
-		p->event->phase = n ? (char)s[0] : 0;
+		p->event.phase = n ? (char)s[0] : 0;
 	return 1;
 }
 
@@ -193,14 +259,16 @@ static bool new_yajl(struct chrome_parser *p)
 {
 	if (p->yajl)
 		yajl_free(p->yajl);
-	p->yajl = yajl_alloc(&callbacks, NULL, p);
-	if (!p->yajl)
+	p->yajl = NULL;
+	if (setjmp(p->no_memory))
 		return false;
+	yajl_alloc_funcs memory = {first_memory, take_memory, give_memory, p};
+	p->yajl = yajl_alloc(&callbacks, &memory, p);
 	yajl_config(p->yajl, yajl_dont_validate_strings, 1);
 	yajl_config(p->yajl, yajl_allow_comments, 1);
-	yajl_config(p->yajl, yajl_allow_trailing_garbage, 1);
+	yajl_config(p->yajl, yajl_allow_multiple_values, 1);
 	p->depth = p->event_depth = 0;
-	p->event = NULL;
+	p->in_event = false;
 	p->next = NEXT_NOTHING;
 	p->root_is_map = false;
 	return true;
@@ -211,7 +279,6 @@ static bool new_yajl(struct chrome_parser *p)
 int chrome_chunk_init(struct chrome_chunk *c)
 {
 	*c = (struct chrome_chunk){.room = malloc(CHROME_LEAD + CHROME_CHUNK)};
-	arena_init(&c->texts);
 	return c->room ? 0 : -ENOMEM;
 }
 
@@ -220,8 +287,7 @@ void chrome_chunk_fini(struct chrome_chunk *c)
 	free(c->room);
 	free(c->longer);
 	free(c->fixed);
-	arena_fini(&c->texts);
-	vec_fini(&c->events);
+	vec_fini(&c->records);
 }
 
 /* Empty what an earlier use left; the new bytes stay. */
@@ -230,42 +296,30 @@ static void chunk_clear(struct chrome_chunk *c)
 	free(c->longer);
 	free(c->fixed);
 	c->longer = c->fixed = NULL;
-	arena_reset(&c->texts);
-	c->events.len = 0;
+	c->records.len = 0;
 	c->data = c->room + CHROME_LEAD;
 	c->lead = 0;
 }
 
-/* The event that goes on in the next chunk: its texts there. @keep: from where on data comes again.
- */
-static int move_event(struct chrome_parser *p, struct chrome_chunk *c,
-		      const struct chrome_chunk *last, size_t keep)
+/* The event goes on in the next chunk: keep its texts that lie in the bytes of this one. */
+static bool keep_event(struct chrome_parser *p)
 {
-	if (vec_reserve(&c->events, 1))
-		return -ENOMEM;
-	struct chrome_event *e = &c->events.data[0];
-	*e = *p->event;
 	for (unsigned key = 0; key < CHROME_KEYS; key++) {
-		struct chrome_text *t = &e->text[key];
-		if (!(e->present & 1u << key))
-			continue;
-		size_t at = (uintptr_t)t->s - (uintptr_t)last->data;
-		if (at >= keep && at < last->n)
-			t->s = (const char *)c->data + (at - keep);
-		else if (!keep_text(c, t))
-			return -ENOMEM;
+		struct chrome_text *t = &p->event.text[key];
+		if (p->event.present & 1u << key &&
+		    (size_t)((uintptr_t)t->s - (uintptr_t)p->lo) < p->len && !keep_text(p, t))
+			return false;
 	}
-	p->event = e;
-	return 0;
+	return true;
 }
 
 /* Put before the new bytes those of @last that a second try would need. */
 static int join(struct chrome_parser *p, struct chrome_chunk *c, const struct chrome_chunk *last)
 {
-	size_t keep = p->lenient || (p->event && p->start_lost) ? last->n
-		      : p->event                                ? p->event_start
-		      : p->event_depth                          ? p->event_end
-								: last->n;
+	size_t keep = p->lenient || p->start_lost ? last->n
+		      : p->in_event               ? p->event_start
+		      : p->event_depth            ? p->event_end
+						  : last->n;
 	if (last->n - keep > AGAIN_MAX) {
 		p->start_lost = true;
 		keep = last->n;
@@ -284,7 +338,7 @@ static int join(struct chrome_parser *p, struct chrome_chunk *c, const struct ch
 	c->n += lead;
 	p->event_start = p->event_start > keep ? p->event_start - keep : 0;
 	p->event_end = p->event_end > keep ? p->event_end - keep : 0;
-	return p->event ? move_event(p, c, last, keep) : 0;
+	return 0;
 }
 
 /*
@@ -293,16 +347,16 @@ static int join(struct chrome_parser *p, struct chrome_chunk *c, const struct ch
  */
 static bool go_lenient(struct chrome_parser *p, size_t *ret_from)
 {
-	if (p->lenient || !p->event_depth || (p->event && p->start_lost))
+	if (p->lenient || !p->event_depth || p->start_lost || p->why)
 		return false;
-	bool map = p->root_is_map, in_event = p->event;
+	bool map = p->root_is_map, in_event = p->in_event;
 	size_t from = in_event ? p->event_start : p->event_end;
 	if (!new_yajl(p))
 		return false;
 	char text[40];
 	int n = snprintf(text, sizeof text, "%s0%s", map ? "{\"traceEvents\":[" : "[",
 			 in_event ? "," : "");
-	if (yajl_parse(p->yajl, (const unsigned char *)text, (size_t)n) != yajl_status_ok)
+	if (feed(p, (const uint8_t *)text, (size_t)n) != yajl_status_ok)
 		return false;
 	p->lenient = true;
 	p->fix = (struct jsonfix){0};
@@ -324,8 +378,7 @@ static int feed_fixed(struct chrome_parser *p, size_t from)
 		size_t got = jsonfix_run(&p->fix, c->data + from, n, c->fixed + made);
 		p->len = made + got;
 		p->fed_at = from;
-		yajl_status status = got ? yajl_parse(p->yajl, c->fixed + made, got)
-					 : yajl_status_ok;
+		yajl_status status = got ? feed(p, c->fixed + made, got) : yajl_status_ok;
 		if (p->rc)
 			return p->rc;
 		if (status != yajl_status_ok) {
@@ -343,6 +396,8 @@ int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
 {
 	chunk_clear(c);
 	p->chunk = c;
+	if (p->in_event && !keep_event(p))
+		return p->rc;
 	int rc = last ? join(p, c, last) : 0;
 	if (rc)
 		return rc;
@@ -351,7 +406,7 @@ int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
 	p->lo = (const char *)c->data;
 	p->len = c->n;
 	p->fed_at = c->lead;
-	yajl_status status = yajl_parse(p->yajl, c->data + c->lead, c->n - c->lead);
+	yajl_status status = feed(p, c->data + c->lead, c->n - c->lead);
 	size_t from;
 	if (p->rc || status == yajl_status_ok)
 		return p->rc;
@@ -359,10 +414,14 @@ int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
 	return go_lenient(p, &from) ? feed_fixed(p, from) : -EBADMSG;
 }
 
-struct chrome_parser *chrome_parser_new(void)
+struct chrome_parser *chrome_parser_new(struct chrome_events *events)
 {
 	struct chrome_parser *p = calloc(1, sizeof *p);
-	if (p && !new_yajl(p)) {
+	if (!p)
+		return NULL;
+	p->events = events;
+	arena_init(&p->texts);
+	if (!new_yajl(p)) {
 		free(p);
 		return NULL;
 	}
@@ -375,12 +434,18 @@ void chrome_parser_free(struct chrome_parser *p)
 		return;
 	if (p->yajl)
 		yajl_free(p->yajl);
+	arena_fini(&p->texts);
 	free(p);
 }
 
 uint64_t chrome_parser_at(const struct chrome_parser *p)
 {
 	return p->at;
+}
+
+const char *chrome_parser_why(const struct chrome_parser *p)
+{
+	return p->why ? p->why : "";
 }
 
 bool chrome_parser_is_trace(const struct chrome_parser *p)
@@ -391,7 +456,7 @@ bool chrome_parser_is_trace(const struct chrome_parser *p)
 const char *chrome_parser_missing(const struct chrome_parser *p)
 {
 	/* The end of a bare array of events may lack: that is how they are written. */
-	return p->event                     ? "its last event is not whole and not counted"
+	return p->in_event                  ? "its last event is not whole and not counted"
 	       : p->root_is_map && p->depth ? "the end of its JSON is missing"
 					    : NULL;
 }

@@ -1,10 +1,10 @@
 /*
- * chromeparse: the bytes of a Chrome trace, a chunk at a time, through yajl into events.
+ * chromeparse: the bytes of a Chrome trace, a chunk at a time, through yajl into records.
  *
  * An event's texts point into the bytes where they lie; what lies nowhere whole (a text with
- * escapes, one that a chunk's end cuts) is copied to the chunk's memory. So a chunk and its events
- * are read by another thread while the next one is parsed. Own thread; the chunks are handed over
- * by import/chrome.c.
+ * escapes, one that a chunk's end cuts) is copied. What an event means is asked once it is whole
+ * (chromeevent.c), so that a chunk's records are taken by another thread while the next one is
+ * parsed. Own thread; the chunks are handed over by import/chrome.c.
  */
 #ifndef ALTPTTOP_CHROMEPARSE_H
 #define ALTPTTOP_CHROMEPARSE_H
@@ -16,7 +16,7 @@
 #define CHROME_CHUNK (128u << 10)
 #define CHROME_LEAD  (16u << 10)
 
-/* Bytes of the trace and the events that end in them. */
+/* Bytes of the trace and what the events say that end in them. */
 struct chrome_chunk {
 	uint8_t *room;   /* CHROME_LEAD + CHROME_CHUNK bytes: what is read begins at CHROME_LEAD */
 	uint8_t *data;   /* in room, or in longer: the bytes, @n of them */
@@ -25,10 +25,9 @@ struct chrome_chunk {
 	uint64_t offset; /* of the first new byte, in the unpacked stream */
 	uint64_t done;   /* bytes of the file read so far */
 	uint8_t *fixed;  /* what jsonfix made of the bytes, NULL nothing */
-	struct arena texts;
 	struct {
-		VEC(struct chrome_event)
-	} events;
+		VEC(struct chrome_record)
+	} records;
 };
 
 int chrome_chunk_init(struct chrome_chunk *c);
@@ -36,18 +35,19 @@ void chrome_chunk_fini(struct chrome_chunk *c);
 
 struct chrome_parser;
 
-struct chrome_parser *chrome_parser_new(void);
+struct chrome_parser *chrome_parser_new(struct chrome_events *events); /* borrowed */
 void chrome_parser_free(struct chrome_parser *p);
 
 /*
  * Parse the bytes of @c, which follow those of @last (NULL: they are the first). @c->room from
  * CHROME_LEAD on holds @c->n bytes; @last is needed no more afterwards. 0; -EBADMSG: damaged at
- * chrome_parser_at; -ENOMEM.
+ * chrome_parser_at, chrome_parser_why; -ENOMEM.
  */
 int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
 		      const struct chrome_chunk *last);
 
 uint64_t chrome_parser_at(const struct chrome_parser *p);         /* where the damage is */
+const char *chrome_parser_why(const struct chrome_parser *p);     /* "" nothing is known */
 bool chrome_parser_is_trace(const struct chrome_parser *p);       /* it had a list of events */
 const char *chrome_parser_missing(const struct chrome_parser *p); /* at the end; NULL nothing */
 

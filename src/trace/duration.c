@@ -210,7 +210,13 @@ static int emit_sample(void *ctx, const struct span_cell *c)
 static int open_span(void *ctx, const struct trace_span *s, uint32_t parent, uint32_t *ret_tag)
 {
 	struct pass *p = ctx;
-	return spantree_child(&p->tree, parent, s->thread, s->name, ret_tag);
+	int rc = spantree_child(&p->tree, parent, s->thread, s->name, ret_tag);
+	uint32_t row = rc ? SPANTREE_NO_ROW : p->tree.nodes.data[*ret_tag].row;
+	if (row == SPANTREE_NO_ROW)
+		return rc;
+	__builtin_prefetch(&p->stats.data[row], 1); /* for when it closes */
+	durations_expect(p->durations, row);
+	return 0;
 }
 
 /* Rows of a path that has none yet, from its innermost name outwards. */

@@ -2,19 +2,28 @@
  * durations: one growing array a row; the spread in whole numbers, so that it does not depend on
  * the order in which durations come; percentiles by selection, bit by bit from the top.
  *
+ * The newest few of each row gather in one place: the ends of so many arrays are in no cache.
+ *
  * Beyond the cap the arrays are emptied into an extsort by (row, duration), which is read in order.
  */
 #include "trace/durations.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/extsort.h"
 #include "base/vec.h"
 
+#define RECENT 7
+
+struct recent {
+	uint64_t n, dur_ns[RECENT];
+};
+
 struct list {
 	VEC(uint64_t)
-	uint64_t count;
+	uint64_t count; /* beyond the cap: of all, else as many as are in the array */
 	unsigned __int128 total;
 };
 
@@ -27,6 +36,9 @@ struct durations {
 	struct {
 		VEC(struct list)
 	} rows;
+	struct {
+		VEC(struct recent)
+	} recent;               /* by row */
 	struct extsort *sorted; /* NULL: all are in the arrays */
 };
 
@@ -53,6 +65,7 @@ void durations_clear(struct durations *d)
 	for (size_t i = 0; i < d->rows.len; i++)
 		vec_fini(&d->rows.data[i]);
 	vec_fini(&d->rows);
+	vec_fini(&d->recent);
 	extsort_free(d->sorted);
 	d->sorted = NULL;
 	d->used = 0;
@@ -72,6 +85,18 @@ static int compare(const void *pa, const void *pb)
 	return 0;
 }
 
+static int add_sorted(struct durations *d, uint64_t row, const uint64_t *dur_ns, size_t n)
+{
+	struct list *l = &d->rows.data[row];
+	int rc = 0;
+	l->count += n;
+	for (size_t i = 0; i < n && !rc; i++) {
+		l->total += dur_ns[i];
+		rc = extsort_add(d->sorted, &(struct by_duration){row, dur_ns[i]});
+	}
+	return rc;
+}
+
 /* The cap is reached: from now on through the sort. */
 static int give_up_arrays(struct durations *d)
 {
@@ -79,41 +104,67 @@ static int give_up_arrays(struct durations *d)
 	int rc = d->sorted ? 0 : -ENOMEM;
 	for (size_t row = 0; row < d->rows.len; row++) {
 		struct list *l = &d->rows.data[row];
-		for (size_t i = 0; i < l->len && !rc; i++)
-			rc = extsort_add(d->sorted, &(struct by_duration){row, l->data[i]});
+		l->count = 0;
+		rc = rc ? rc : add_sorted(d, row, l->data, l->len);
 		vec_fini(l);
 	}
 	return rc;
 }
 
-static int grow(struct durations *d, struct list *l)
+/* Room for RECENT more, as far as the cap goes. */
+static int make_room(struct durations *d, struct list *l)
 {
-	size_t before = l->cap;
-	int rc = vec_reserve(l, l->len + 1);
+	size_t before = l->cap, more = (l->cap ? l->cap : 8) * sizeof *l->data;
+	if (l->len + RECENT <= l->cap)
+		return 0;
+	if (d->used + more > d->cap)
+		return give_up_arrays(d);
+	int rc = vec_reserve(l, l->len + RECENT);
 	d->used += (l->cap - before) * sizeof *l->data;
+	return rc;
+}
+
+/* The newest ones of a row to the others. */
+static int put_away(struct durations *d, uint32_t row)
+{
+	struct recent *r = &d->recent.data[row];
+	struct list *l = &d->rows.data[row];
+	size_t n = r->n;
+	int rc = d->sorted ? 0 : make_room(d, l);
+	r->n = 0;
+	if (rc || d->sorted)
+		return rc ? rc : add_sorted(d, row, r->dur_ns, n);
+	memcpy(l->data + l->len, r->dur_ns, n * sizeof *l->data);
+	l->count = l->len += n;
+	return 0;
+}
+
+static int new_rows(struct durations *d, uint32_t row)
+{
+	struct list none = {0};
+	struct recent empty = {0};
+	int rc = 0;
+	while (d->rows.len <= row && !rc)
+		rc = vec_push(&d->rows, none);
+	while (d->recent.len <= row && !rc)
+		rc = vec_push(&d->recent, empty);
 	return rc;
 }
 
 int durations_add(struct durations *d, uint32_t row, uint64_t dur_ns)
 {
-	while (d->rows.len <= row) {
-		struct list none = {0};
-		if (vec_push(&d->rows, none))
-			return -ENOMEM;
-	}
-	struct list *l = &d->rows.data[row];
-	l->count++;
-	l->total += dur_ns;
-	if (!d->sorted && l->len == l->cap) {
-		size_t more = (l->cap ? l->cap : 8) * sizeof *l->data;
-		int rc = d->used + more > d->cap ? give_up_arrays(d) : grow(d, l);
-		if (rc)
-			return rc;
-	}
-	if (d->sorted)
-		return extsort_add(d->sorted, &(struct by_duration){row, dur_ns});
-	l->data[l->len++] = dur_ns;
-	return 0;
+	int rc = row < d->recent.len ? 0 : new_rows(d, row);
+	if (rc)
+		return rc;
+	struct recent *r = &d->recent.data[row];
+	r->dur_ns[r->n++] = dur_ns;
+	return r->n < RECENT ? 0 : put_away(d, row);
+}
+
+void durations_expect(const struct durations *d, uint32_t row)
+{
+	if (row < d->recent.len)
+		__builtin_prefetch(&d->recent.data[row], 1);
 }
 
 /* --- how they spread --- */
@@ -180,8 +231,11 @@ static uint64_t select_rank(uint64_t *v, size_t lo, size_t hi, size_t k)
 	return v[k];
 }
 
-static void spread_array(const struct list *l, struct spread *ret_spread)
+static void spread_array(struct list *l, struct spread *ret_spread)
 {
+	l->total = 0;
+	for (size_t i = 0; i < l->len; i++)
+		l->total += l->data[i];
 	struct sums sums = sums_of(l);
 	for (size_t i = 0; i < l->len; i++)
 		sums_add(&sums, l->data[i]);
@@ -221,6 +275,11 @@ static int spread_sorted(struct durations *d,
 int durations_spread(struct durations *d,
 		     void (*got)(void *ctx, uint32_t row, const struct spread *s), void *ctx)
 {
+	int rc = 0;
+	for (uint32_t row = 0; row < d->recent.len && !rc; row++)
+		rc = d->recent.data[row].n ? put_away(d, row) : 0;
+	if (rc)
+		return rc;
 	if (d->sorted)
 		return spread_sorted(d, got, ctx);
 	for (uint32_t row = 0; row < d->rows.len; row++) {

@@ -25,6 +25,8 @@ void durations_free(struct durations *d);
 
 void durations_clear(struct durations *d);                             /* forget all */
 int durations_add(struct durations *d, uint32_t row, uint64_t dur_ns); /* 0 or -errno */
+/* One of this row will come soon: have its place at hand. */
+void durations_expect(const struct durations *d, uint32_t row);
 
 /* After the last one: @got hears of each row that has durations, once. 0 or -errno. */
 int durations_spread(struct durations *d,

@@ -172,6 +172,9 @@ int nest_add(struct nest *n, const struct trace_span *s)
 	if (rc)
 		return rc;
 	struct thread *t = &n->threads.data[s->thread];
+	bool alone = s->thread == TRACE_THREADS_MOST;
+	while (!rc && alone && t->len)
+		rc = close_top(n, t);
 	while (!rc && t->len && t->data[t->len - 1].end_ns <= s->start_ns)
 		rc = close_top(n, t);
 	if (!rc && t->len >= t->sweep_at)

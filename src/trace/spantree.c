@@ -32,6 +32,7 @@ void spantree_fini(struct spantree *t)
 {
 	vec_fini(&t->nodes);
 	vec_fini(&t->cells);
+	vec_fini(&t->outermost);
 	free(t->slots);
 	t->slots = NULL;
 }
@@ -39,7 +40,7 @@ void spantree_fini(struct spantree *t)
 void spantree_clear(struct spantree *t)
 {
 	t->nodes.len = 1;
-	t->cells.len = 0;
+	t->cells.len = t->outermost.len = 0;
 	memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof *t->slots);
 	t->nodes_most = NODES_MOST;
 }
@@ -87,13 +88,17 @@ static bool recurs(const struct spantree *t, const struct span_node *n)
 	return false;
 }
 
-int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id name,
+static bool is(const struct span_node *n, uint32_t parent, uint32_t thread, str_id name)
+{
+	return n->name == name && n->parent == parent && n->thread == thread;
+}
+
+static int look_up(struct spantree *t, uint32_t parent, uint32_t thread, str_id name,
 		   uint32_t *ret_node)
 {
 	uint64_t at = hash_of(parent, thread, name);
 	for (uint32_t i; (i = t->slots[at & t->mask]); at++) {
-		const struct span_node *n = &t->nodes.data[i];
-		if (n->name == name && n->parent == parent && n->thread == thread) {
+		if (is(&t->nodes.data[i], parent, thread, name)) {
 			*ret_node = i;
 			return 0;
 		}
@@ -116,6 +121,30 @@ int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id 
 	if (!rc)
 		t->slots[at & t->mask] = *ret_node = index;
 	return rc;
+}
+
+/* Programs repeat themselves: most often it is what followed the same sibling the last time. */
+int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id name,
+		   uint32_t *ret_node)
+{
+	int rc = 0;
+	while (t->outermost.len <= thread && !rc)
+		rc = vec_push(&t->outermost, 0);
+	if (rc)
+		return rc;
+	uint32_t last = parent ? t->nodes.data[parent].child : t->outermost.data[thread];
+	uint32_t node = last ? t->nodes.data[last].next : 0;
+	if (!node || !is(&t->nodes.data[node], parent, thread, name)) {
+		rc = look_up(t, parent, thread, name, &node);
+		if (rc)
+			return rc;
+		if (last)
+			t->nodes.data[last].next = node;
+	}
+	*(parent ? &t->nodes.data[parent].child : &t->outermost.data[thread]) = node;
+	__builtin_prefetch(&t->nodes.data[t->nodes.data[node].next], 1);
+	*ret_node = node;
+	return 0;
 }
 
 static int end_cell(struct spantree *t, uint32_t node)

@@ -23,7 +23,9 @@ struct span_node {
 	str_id name;
 	uint32_t thread, depth;
 	uint32_t row; /* the caller's, SPANTREE_NO_ROW at first */
-	bool recurs;  /* its name stands further out in its path too */
+	/* What came last: of its children, and of its siblings right after it. 0 none. */
+	uint32_t child, next;
+	bool recurs; /* its name stands further out in its path too */
 	/* Of the cell that is open: when its tenth of a second begins, observations, time, weight.
 	 */
 	uint64_t step_ns, hits, time_ns, weight;
@@ -42,6 +44,9 @@ struct spantree {
 	struct {
 		VEC(struct span_cell)
 	} cells;
+	struct {
+		VEC(uint32_t)
+	} outermost;     /* by thread: the node that came last, 0 none */
 	uint32_t *slots; /* node by hash of (parent or thread, name), 0 free */
 	uint32_t mask;
 	size_t nodes_most; /* full from here on */

@@ -104,10 +104,16 @@ static struct process *find_process(const struct lives *l, pid_t pid)
 	return map64_get(&l->by_pid, (uint32_t)pid, &i) ? l->processes[i] : NULL;
 }
 
-static struct life *find_life(const struct lives *l, pid_t tid)
+/* The kernel numbers threads over all processes; who writes recordings may begin anew in each. */
+static uint64_t life_key(const struct lives *l, pid_t pid, pid_t tid)
+{
+	return (uint64_t)(l->live ? 0 : (uint32_t)pid) << 32 | (uint32_t)tid;
+}
+
+static struct life *find_life(const struct lives *l, pid_t pid, pid_t tid)
 {
 	uint32_t i;
-	return map64_get(&l->by_tid, (uint32_t)tid, &i) ? l->lives[i] : NULL;
+	return map64_get(&l->by_tid, life_key(l, pid, tid), &i) ? l->lives[i] : NULL;
 }
 
 static void forget_process(struct lives *l, pid_t pid)
@@ -120,14 +126,14 @@ static void forget_process(struct lives *l, pid_t pid)
 	map64_del(&l->by_pid, (uint32_t)pid);
 }
 
-static void forget_life(struct lives *l, pid_t tid)
+static void forget_life(struct lives *l, pid_t pid, pid_t tid)
 {
 	uint32_t i;
-	if (!map64_get(&l->by_tid, (uint32_t)tid, &i))
+	if (!map64_get(&l->by_tid, life_key(l, pid, tid), &i))
 		return;
 	life_free(l, l->lives[i]);
 	l->lives[i] = NULL;
-	map64_del(&l->by_tid, (uint32_t)tid);
+	map64_del(&l->by_tid, life_key(l, pid, tid));
 }
 
 /* @space is taken. */
@@ -158,6 +164,7 @@ struct process *lives_process(struct lives *l, pid_t pid, uint64_t time_ns)
 	p = make_process(l, pid, time_ns, comm_of(l, pid, 0), space);
 	if (p && (rc == -ESRCH || rc == -ENOENT))
 		p->gone_ns = time_ns ? time_ns : 1; /* no record will tell its end */
+	l->any_gone |= p && p->gone_ns;
 	return p;
 }
 
@@ -166,7 +173,7 @@ static struct life *make_life(struct lives *l, struct process *p, pid_t tid, uin
 {
 	struct life *life = calloc(1, sizeof *life);
 	if (!life || place((void ***)(void *)&l->lives, &l->nlives, &l->lives_cap, &l->by_tid,
-			   (uint32_t)tid, life)) {
+			   life_key(l, p->pid, tid), life)) {
 		free(life);
 		return NULL;
 	}
@@ -184,11 +191,11 @@ static struct life *make_life(struct lives *l, struct process *p, pid_t tid, uin
 
 struct life *lives_thread(struct lives *l, pid_t pid, pid_t tid, uint64_t time_ns)
 {
-	struct life *life = find_life(l, tid);
+	struct life *life = find_life(l, pid, tid);
 	if (life && life->pid == pid)
 		return life;
 	if (life) /* the id came to another process and no record told */
-		forget_life(l, tid);
+		forget_life(l, pid, tid);
 	struct process *p = lives_process(l, pid, time_ns);
 	if (!p)
 		return NULL;
@@ -200,7 +207,7 @@ struct life *lives_thread(struct lives *l, pid_t pid, pid_t tid, uint64_t time_n
 
 static str_id comm_of_parent(const struct lives *l, const struct raw_task *t)
 {
-	const struct life *parent = find_life(l, t->ptid);
+	const struct life *parent = find_life(l, t->ppid, t->ptid);
 	if (parent)
 		return tables_task_get(l->tables, parent->task)->comm;
 	const struct process *p = find_process(l, t->ppid);
@@ -230,7 +237,7 @@ void lives_fork(struct lives *l, const struct raw_task *t)
 {
 	str_id comm = t->comm ? tables_str(l->tables, t->comm) : comm_of_parent(l, t);
 	struct process *p = find_process(l, t->pid);
-	forget_life(l, t->tid);
+	forget_life(l, t->pid, t->tid);
 	if (t->pid == t->tid && t->ppid != t->pid)
 		p = fork_process(l, t, comm);
 	else if (!p)
@@ -261,8 +268,9 @@ void lives_comm(struct lives *l, const struct raw_task *t)
 
 void lives_exit(struct lives *l, const struct raw_task *t)
 {
-	struct life *life = find_life(l, t->tid);
+	struct life *life = find_life(l, t->pid, t->tid);
 	struct process *p = find_process(l, t->pid);
+	l->any_gone = true;
 	if (p && !p->threads && !p->gone_ns && t->pid == t->tid)
 		p->gone_ns = t->time_ns ? t->time_ns : 1; /* none of its threads was ever met */
 	if (!life || life->pid != t->pid || life->gone_ns)
@@ -278,13 +286,13 @@ void lives_exit(struct lives *l, const struct raw_task *t)
 
 void lives_sweep(struct lives *l, uint64_t time_ns)
 {
-	if (time_ns < l->swept_ns + SWEEP_NS)
+	if (!l->any_gone || time_ns < l->swept_ns + SWEEP_NS)
 		return;
 	l->swept_ns = time_ns;
 	for (uint32_t i = 0; i < l->nlives; i++) {
 		const struct life *life = l->lives[i];
 		if (life && life->gone_ns && life->gone_ns + GRACE_NS < time_ns)
-			forget_life(l, life->tid);
+			forget_life(l, life->pid, life->tid);
 	}
 	for (uint32_t i = 0; i < l->nprocesses; i++) {
 		const struct process *p = l->processes[i];

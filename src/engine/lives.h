@@ -40,11 +40,12 @@ struct life {
 
 struct lives {
 	struct tables *tables;
-	struct unwinder *unwinder; /* told of what is gone; may be NULL */
-	bool live;                 /* /proc may be asked */
-	struct map64 by_pid, by_tid;
-	struct process **processes; /* by_pid's values; NULL: free place */
-	struct life **lives;        /* by_tid's values */
+	struct unwinder *unwinder;   /* told of what is gone; may be NULL */
+	bool live;                   /* /proc may be asked */
+	bool any_gone;               /* something ended so far */
+	struct map64 by_pid, by_tid; /* by_tid: of recordings by pid and tid */
+	struct process **processes;  /* by_pid's values; NULL: free place */
+	struct life **lives;         /* by_tid's values */
 	uint32_t nprocesses, processes_cap, nlives, lives_cap;
 	uint32_t made; /* threads given a task of their own */
 	uint64_t swept_ns;

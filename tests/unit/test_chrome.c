@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -76,6 +77,17 @@ static void test_times(void **state)
 		if (good != (times[i].ns != INT64_MIN) || (good && ns != times[i].ns))
 			fail_msg("%s: %d %lld", times[i].text, good, (long long)ns);
 	}
+	char digits[600]; /* more digits than any number has */
+	int64_t big = 0;
+	memset(digits, '0', sizeof digits);
+	memcpy(digits + 390, "1234567.0005", 12);
+	assert_true(chrome_ns(digits, sizeof digits, &big));
+	assert_int_equal(big, 1234567001);
+	memset(digits + 396, '9', sizeof digits - 396);
+	digits[397] = '.';
+	assert_true(chrome_ns(digits, sizeof digits, &big));
+	assert_int_equal(big, 1234570000);
+	assert_false(chrome_ns(digits + 398, 200, &big));
 	for (uint64_t n = 1; n < 4000000000000000000ull; n = n * 3 + 7) {
 		char text[64];
 		int64_t ns = 0;
@@ -257,6 +269,133 @@ static void test_damage(void **state)
 	strbuf_fini(&m.text);
 }
 
+/* A bare text longer than what can be tried again: no second try begins inside it. */
+static void test_long_bare_text(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {
+		"\",{\"ph\":\"X\",\"ts\":5,\"dur\":2,\"name\":\"b\",},]",
+		"\",,{\"ph\":\"X\",\"ts\":5,\"dur\":2,\"name\":\"b\"}]",
+	};
+	for (int i = 0; i < 2; i++) {
+		struct strbuf text;
+		strbuf_init(&text);
+		strbuf_puts(&text, "[{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"a\"},\"");
+		while (text.len < 6 * CHROME_CHUNK)
+			strbuf_puts(&text, "1,");
+		size_t comma = text.len + 2;
+		strbuf_puts(&text, ends[i]);
+		assert_int_equal(read_text(&text), i ? -EBADMSG : 0);
+		assert_int_equal(c.hits, 2 - i);
+		const char *at = strstr(err.msg, "damaged near byte ");
+		if (i)
+			assert_in_range(at ? strtoul(at + 18, NULL, 10) : 0, comma - 1, comma + 1);
+		counting_fini(&c);
+		strbuf_fini(&text);
+	}
+}
+
+/* Without end: a text, brackets, texts of one event that have escapes. */
+static void test_endless(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *piece, *why;
+	} endless[] = {
+		{"xxxxxxxxxxxxxxxx", "longer than 16 MiB"},
+		{"\\u0041\\u0042", "longer than 16 MiB"},
+		{"\",\"name\":\"\\u0041xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "16 MiB of texts"},
+		{"\",\"a\":{\"b\":\"", "in more than 65,536 others"}};
+	for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+		struct strbuf text;
+		strbuf_init(&text);
+		strbuf_puts(&text, "[{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"a\"},{\"b\":\"");
+		while (text.len < 18 << 20)
+			strbuf_puts(&text, endless[i].piece);
+		assert_int_equal(read_text(&text), -EBADMSG);
+		assert_non_null(strstr(err.msg, endless[i].why));
+		assert_int_equal(c.hits, 1);
+		counting_fini(&c);
+		strbuf_fini(&text);
+	}
+}
+
+/* One value behind another, and what is none. */
+static void test_several_values(void **state)
+{
+	(void)state;
+	static const char one[] = "[{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"a\"}]";
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_printf(&text, "%s\r\n%s {\"traceEvents\":%s}\n", one, one, one);
+	assert_int_equal(read_text(&text), 0);
+	assert_int_equal(c.hits, 3);
+	counting_fini(&c);
+	strbuf_puts(&text, "and more");
+	assert_int_equal(read_text(&text), -EBADMSG);
+	assert_non_null(strstr(err.msg, "damaged near byte"));
+	assert_int_equal(c.hits, 3);
+	counting_fini(&c);
+	strbuf_fini(&text);
+}
+
+/* --- threads --- */
+
+/* Names of processes reach their threads whenever they are told, and cost nothing the more they
+ * are. */
+static void test_thread_names(void **state)
+{
+	(void)state;
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_puts(&text, "[");
+	for (unsigned i = 0; i < 60000; i++)
+		strbuf_printf(
+			&text,
+			"{\"ph\":\"X\",\"ts\":%u,\"dur\":2,\"pid\":1,\"tid\":%u},"
+			"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"p%u\"}},",
+			i, i, i);
+	strbuf_puts(
+		&text,
+		"{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"pid\":\"client\",\"tid\":\"9007199254740993\"},"
+		"{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":\"5\","
+		"\"args\":{\"name\":\"five\"}}]");
+	clock_t before = clock();
+	assert_int_equal(read_text(&text), 0);
+	double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
+	assert_true(seconds < 20); /* 3,600 million renamings would take longer */
+	assert_int_equal(c.comm_records, 60001);
+	assert_non_null(strstr(c.comms.buf, "1/4 p59999\n1/5 five\n1/6 p59999\n"));
+	assert_non_null(strstr(c.comms.buf, " 9007199254740993\n"));
+	counting_fini(&c);
+	strbuf_fini(&text);
+}
+
+/* More threads than are told apart: a row of their own, in which nothing lies in anything. */
+static void test_too_many_threads(void **state)
+{
+	(void)state;
+	enum { MORE = 3 };
+	struct strbuf text;
+	strbuf_init(&text);
+	strbuf_puts(&text, "[");
+	for (unsigned i = 0; i < TRACE_THREADS_MOST + MORE; i++)
+		strbuf_printf(&text,
+			      "{\"ph\":\"X\",\"ts\":%u,\"dur\":%u,\"pid\":%u,\"name\":\"a\"},",
+			      i / 2, i % 2 ? 8 : 9, i);
+	strbuf_printf(&text, "{\"ph\":\"B\",\"ts\":5,\"pid\":\"x\",\"name\":\"b\"},"
+			     "{\"ph\":\"X\",\"ts\":5,\"dur\":1,\"pid\":7,\"name\":\"inner\"}]");
+	assert_int_equal(read_text(&text), 0);
+	assert_true(cell("a", "count") == TRACE_THREADS_MOST + MORE);
+	assert_int_equal(c.hits, TRACE_THREADS_MOST + MORE + 1);
+	assert_non_null(strstr(c.folded.buf, "a;inner 1000\n"));
+	assert_null(strstr(c.folded.buf, "a;a "));
+	assert_non_null(strstr(c.comms.buf, "0/0 [overflow]\n"));
+	assert_non_null(strstr(c.said.buf, "left out: 1 begins and ends of threads in [overflow]"));
+	counting_fini(&c);
+	strbuf_fini(&text);
+}
+
 /* --- spans --- */
 
 static int by_text(const void *a, const void *b)
@@ -413,12 +552,14 @@ static void test_cancel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),       cmocka_unit_test(test_borders),
-		cmocka_unit_test(test_long_events), cmocka_unit_test(test_lenient),
-		cmocka_unit_test(test_cut),         cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_order),       cmocka_unit_test(test_many_paths),
-		cmocka_unit_test(test_cancel),      cmocka_unit_test(test_bare_values),
-		cmocka_unit_test(test_extent),
+		cmocka_unit_test(test_times),        cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_long_events),  cmocka_unit_test(test_lenient),
+		cmocka_unit_test(test_cut),          cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_order),        cmocka_unit_test(test_many_paths),
+		cmocka_unit_test(test_cancel),       cmocka_unit_test(test_bare_values),
+		cmocka_unit_test(test_extent),       cmocka_unit_test(test_long_bare_text),
+		cmocka_unit_test(test_endless),      cmocka_unit_test(test_several_values),
+		cmocka_unit_test(test_thread_names), cmocka_unit_test(test_too_many_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

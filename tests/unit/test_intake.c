@@ -151,6 +151,27 @@ static void test_tid_in_another_process(void **state)
 	down(&b);
 }
 
+/* Recordings: the threads of each process can be numbered anew. */
+static void test_same_tids(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up_as(&b, 1 << 20, false);
+	frame_id f = script_frame(b.t, "f", 1);
+	task_id tasks[3] = {0};
+	for (int i = 0; i < 30; i++) {
+		struct raw_sample raw = {
+			.time_ns = S + i, .pid = 1 + i % 3, .tid = 7, .frames = &f, .nframes = 1};
+		b.sink->ops->sample(b.sink->ctx, &raw);
+		const struct sample *s = next(&b);
+		assert_true(!tasks[i % 3] || tasks[i % 3] == s->task);
+		tasks[i % 3] = s->task;
+	}
+	assert_int_equal(tables_task_get(b.t, tasks[2])->pid, 3);
+	assert_int_equal(tables_task_get(b.t, tasks[2])->tid, 7);
+	down(&b);
+}
+
 /* Threads that live a millisecond: told apart up to a limit, then their process stands for them. */
 static void test_turnover(void **state)
 {
@@ -464,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_lives),
 		cmocka_unit_test(test_tid_in_another_process),
 		cmocka_unit_test(test_turnover),
+		cmocka_unit_test(test_same_tids),
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_unmet_processes),
 		cmocka_unit_test(test_unknown_event),

@@ -159,19 +159,31 @@ static void release(struct reading *r)
 }
 
 /* All that was read to the analysis, however the reading ended. */
-static int finish(struct reading *r, struct err *err)
+static int finish(struct reading *r)
 {
 	const struct import *im = r->im;
 	char text[CHROME_SUMMARY];
 	chrome_events_threads(r->events, im->trace);
 	int rc = spanpair_finish(r->pairs, im->trace);
-	if (rc == -ENOSPC || rc == -EIO)
-		err_set(err, -rc, "the temporary file of the events: %s; set TMPDIR",
-			strerror(-rc));
 	chrome_events_summary(r->events, spanpair_unopened(r->pairs), spanpair_unclosed(r->pairs),
 			      text);
 	if (text[0])
 		im->sink->ops->say(im->sink->ctx, text);
+	return rc;
+}
+
+/* The sentence of an error that has none yet. */
+static int explain(int rc, struct err *err)
+{
+	if (err->msg[0])
+		return rc;
+	if (rc == -ENOMEM)
+		return err_set(err, ENOMEM, "no memory to read the trace");
+	if (rc == -E2BIG)
+		return err_set(err, E2BIG, "more than 65,536 spans of one thread are open at once");
+	if (rc == -ENOSPC || rc == -EIO)
+		return err_set(err, -rc, "the temporary file of the spans: %s; set TMPDIR",
+			       strerror(-rc));
 	return rc;
 }
 
@@ -183,21 +195,19 @@ static int chrome_run(struct import *im, struct err *err)
 	int rc = im->trace->ops->begin(im->trace->ctx, TRACE_SPANS);
 	if (rc)
 		return rc;
-	struct err ends[2] = {0};
 	rc = prepare(&r, err);
 	if (!rc) {
 		rc = read_all(&r, err);
 		im->cut = chrome_parser_missing(r.parser);
-		int finished = finish(&r, &ends[0]);
-		if (!rc && finished)
-			*err = ends[0];
+		int finished = finish(&r);
 		rc = rc ? rc : finished;
 	}
-	int end = im->trace->ops->end(im->trace->ctx, &ends[1]);
-	if (end && (!rc || (rc == end && !err->msg[0])))
-		*err = ends[1];
+	struct err ending = {0};
+	int end = im->trace->ops->end(im->trace->ctx, &ending);
+	if (!rc && end)
+		*err = ending;
 	release(&r);
-	return rc ? rc : end;
+	return explain(rc ? rc : end, err);
 }
 
 static int chrome_recognise(const uint8_t *head, size_t n)

@@ -478,17 +478,7 @@ static int duration_end(struct pass *p, struct err *err)
 	int rc = nested && nested != -ECANCELED ? nested : nest_finish(p->nest);
 	rc = rc ? rc : spantree_flush(&p->tree, emit_sample, p);
 	rc = rc ? rc : deliver(p);
-	rc = rc ? rc : nested;
-	if (rc == -E2BIG)
-		return err_set(err, E2BIG, "more than 65,536 spans of one thread are open at once");
-	if (rc == -ENOSPC)
-		return err_set(err, ENOSPC,
-			       "no room for the temporary file of the spans: set TMPDIR");
-	if (rc == -EIO)
-		return err_set(err, EIO,
-			       "the temporary file of the spans cannot be read back: set TMPDIR to "
-			       "another disk");
-	return rc;
+	return rc ? rc : nested;
 }
 
 const struct pass_ops pass_duration = {

@@ -310,7 +310,7 @@ static void test_endless(void **state)
 		struct strbuf text;
 		strbuf_init(&text);
 		strbuf_puts(&text, "[{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"a\"},{\"b\":\"");
-		while (text.len < 18 << 20)
+		while (text.len < 28 << 20)
 			strbuf_puts(&text, endless[i].piece);
 		assert_int_equal(read_text(&text), -EBADMSG);
 		assert_non_null(strstr(err.msg, endless[i].why));

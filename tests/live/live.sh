@@ -51,6 +51,15 @@ await() {
 	done
 }
 
+# watching PID: a profiler has its perf events open, as many as a moment before.
+watching() {
+	local before now
+	before=$(find /proc/"$1"/fd -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l)
+	sleep 0.3
+	now=$(find /proc/"$1"/fd -lname 'anon_inode:*perf_event*' 2>/dev/null | wc -l)
+	[ "$before" -gt 0 ] && [ "$before" = "$now" ]
+}
+
 # profile OUT ARG...: a batch run to $dir/OUT.csv; its report and messages beside it.
 profile() {
 	local out=$dir/$1.csv

@@ -75,7 +75,7 @@ group_whole() { # SECONDS ARG...: to $dir/g.csv
 	timeout 60 "$ALTPTTOP" --batch -o "$dir/g.csv" --duration 60 "${@:2}" -e '{cpu-clock,page-faults,context-switches}' \
 		>"$dir/out" 2>"$dir/err" </dev/null &
 	profiler=$!
-	sleep 1
+	await 20 watching $profiler
 	taskset -c 0 "$PROGRAMS/faults" left "$seconds" >"$dir/left" &
 	left=$!
 	taskset -c 0 "$PROGRAMS/faults" right "$seconds" >"$dir/right" &

@@ -52,6 +52,7 @@ struct snapshot_event {
 	uint64_t samples, weight; /* totals of the window */
 	uint8_t state;            /* enum value_state */
 	double running;           /* share of time on the hardware, 1 when always */
+	double astray;            /* its samples stand for this share of its count; 0: in order */
 };
 
 struct snapshot {

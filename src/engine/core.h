@@ -75,6 +75,7 @@ struct count_state {
 	double per_second[SPARK_MAX]; /* newest last */
 	uint32_t nspark;
 	uint64_t begin_ns;
+	uint64_t sampled; /* what its samples stand for, since the beginning */
 };
 
 struct topdown_fit;

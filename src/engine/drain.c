@@ -89,8 +89,10 @@ static void take_sample(struct engine *e, const struct sample *s)
 {
 	if (s->event < EVENT_MAX && !(e->known_events >> s->event & 1))
 		learn_events(e);
-	if (s->event < EVENT_MAX)
+	if (s->event < EVENT_MAX) {
 		spans_add(&e->spans, e->shared.events[s->event].set, s->time_ns);
+		e->counts[s->event].sampled += s->weight;
+	}
 	triggers_sample(e, s->event, s->time_ns);
 	profile_add(&e->profile, s, sample_values(s), sample_frames(s));
 }

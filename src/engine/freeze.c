@@ -3,12 +3,14 @@
  *
  * Engine thread, or the caller's once that has ended.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "base/clock.h"
 #include "engine/core.h"
+#include "engine/coverage.h"
 #include "profile/snap.h"
 #include "profile/usage.h"
 
@@ -45,6 +47,10 @@ static void tell_states(const struct engine *e, struct snapshot *s)
 	for (uint32_t i = 0; i < s->nevents && i < EVENT_MAX; i++) {
 		const struct count_state *c = &e->counts[i];
 		bool read = e->profile.events_read >> i & 1;
+		double astray = coverage_astray(c, &s->events[i].desc);
+
+		if (!isnan(astray))
+			snap_tell_astray(s, i, astray);
 
 		if (s->events[i].desc.hidden)
 			snap_tell_state(s, i, VALUE_HIDDEN);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/build.h"
+#include "engine/coverage.h"
 #include "engine/spans.h"
 
 #define RATE_LEAST_S 0.01 /* over less time nothing is told per second */
@@ -115,9 +116,14 @@ static const char *remark(struct build *b, uint16_t index, const struct event_de
 			  const struct event_sums *s, const double *cells)
 {
 	const struct count_state *c = &b->e->counts[index];
+	double astray;
 
 	if (d->hidden)
 		return value_reason(VALUE_HIDDEN);
+	astray = coverage_astray(c, d);
+	if (!isnan(astray))
+		return build_text(b, "samples stand for %.2g %% of it: do not trust its shares",
+				  100 * astray);
 	if (c->seen && *value_reason(c->state))
 		return value_reason(c->state);
 	if (c->seen && isnan(cells[CELL_OVER]))

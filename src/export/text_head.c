@@ -110,12 +110,22 @@ static void put_fallback(struct text_report *t)
 	strbuf_puts(&t->b, " (-s) counted nothing: the tables are of the event above\n");
 }
 
-/* What was counted a part of the time, and what was not counted at all. */
+/* What was counted a part of the time or not at all, and whose samples do not stand for its count.
+ */
 static void put_counters(struct text_report *t)
 {
 	for (uint32_t i = 0; i < t->s->nevents; i++) {
 		const struct snapshot_event *e = &t->s->events[i];
 
+		if (e->astray > 0) {
+			strbuf_printf(&t->b, "%-9s ", "counter");
+			escape_plain(&t->b, e->desc.name);
+			strbuf_printf(
+				&t->b,
+				": its samples stand for %.2g %% of what it counted: its interrupts "
+				"get lost here, do not trust shares of it\n",
+				100 * e->astray);
+		}
 		if (!value_unknown(e->state) && e->state != VALUE_SCALED)
 			continue;
 		strbuf_printf(&t->b, "%-9s ", "counter");

@@ -239,6 +239,14 @@ void snap_tell_state(struct snapshot *s, uint32_t event, uint8_t state)
 		box->events[event].state = state;
 }
 
+void snap_tell_astray(struct snapshot *s, uint32_t event, double share)
+{
+	struct snap_box *box = (struct snap_box *)(void *)s; /* its first member */
+
+	if (event < s->nevents)
+		box->events[event].astray = share;
+}
+
 /* What is missing above node @i of @s, NULL: nothing, or not known. */
 static const struct tail_calls *missing_above(const struct snapshot *s, uint32_t i)
 {

@@ -31,6 +31,7 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 
 /* Before anybody sees @s: why event @event has no number. */
 void snap_tell_state(struct snapshot *s, uint32_t event, uint8_t state);
+void snap_tell_astray(struct snapshot *s, uint32_t event, double share);
 
 /* A copy of @s with the frames that tail calls left out, as far as the tables know them. Any
  * thread. NULL: no memory. */

@@ -93,6 +93,29 @@ static void play_hidden(struct script *s)
 	}
 }
 
+/* Cycles at 1,000 Hz for four seconds, 4,000,000 counted; @lost_percent of the samples do not come.
+ */
+static unsigned lost_percent;
+static void play_lossy(struct script *s)
+{
+	struct event_desc d = {.name = "cycles", .sampled = true, .leader = 1, .freq_hz = 1000};
+	frame_id frame = script_frame(s->tables, "f", 0x100);
+
+	s->sink->ops->event(s->sink->ctx, 1, &d);
+	for (uint64_t second = 0; second <= 4; second++)
+		count(s, 1, second, second * 1000000, VALUE_OK);
+	for (uint64_t i = 0; i < 4000 * (100 - lost_percent) / 100; i++) {
+		struct raw_sample raw = {.time_ns = 3000 * MS + i * MS,
+					 .pid = 7,
+					 .tid = 7,
+					 .event = 1,
+					 .weight = 1000,
+					 .frames = &frame,
+					 .nframes = 1};
+		s->sink->ops->sample(s->sink->ctx, &raw);
+	}
+}
+
 static struct bed bed;
 static struct event_set sets[1];
 
@@ -299,12 +322,41 @@ static void test_hidden(void **state)
 	bed_down(&own);
 }
 
+/* A counter whose interrupts get lost counts right and is sampled wrongly. */
+static void test_astray(void **state)
+{
+	static struct bed own;
+	struct engine_setup setup = {.live = true};
+
+	(void)state;
+	for (lost_percent = 10; lost_percent < 100; lost_percent += 20) {
+		bool astray = lost_percent > 20;
+
+		own = (struct bed){.script = {.play = play_lossy}};
+		bed_up(&own, &setup);
+		const struct answer *a = bed_ask(&own, bed_question(VIEW_EVENTS),
+						 40 * (100 - lost_percent));
+		assert_non_null(a);
+		const char *note = bed_row(a, "cycles")->note;
+		assert_int_equal(strstr(note, "do not trust its shares") != NULL, astray);
+		answer_unref(a);
+		const struct snapshot *s = engine_snapshot(own.engine, 0, 1000);
+		assert_non_null(s);
+		double share = s->events[1].astray;
+		assert_true(astray ? fabs(share - (100 - lost_percent) / 100.0) < 1e-9
+				   : share == 0);
+		snapshot_unref(s);
+		bed_down(&own);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wall),      cmocka_unit_test(test_short),
 		cmocka_unit_test(test_counted),   cmocka_unit_test(test_metrics),
 		cmocka_unit_test(test_older_set), cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_astray),
 	};
 	return cmocka_run_group_tests_name("show_events", tests, up, down);
 }

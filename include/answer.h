@@ -72,6 +72,7 @@ enum column_id {
 	COLUMN_USER,
 	COLUMN_SYSTEM,
 	COLUMN_BLOCKED,
+	COLUMN_READY,
 	COLUMN_STATE,
 	COLUMN_WAITS,
 	COLUMN_TOP,
@@ -152,7 +153,7 @@ enum row_flag {
  * - TREE: ROW_NODE func_id (0: made up, as [all threads]), b = hash of the path: as FUNCTIONS, and
  *   depth children EXPANDABLE EXPANDED; file line = where the caller calls from.
  * - THREADS: ROW_THREAD task_id, ROW_GROUP, ROW_PROCESS task_id: pid tid name cpu user system
- * blocked state self total samples spark metrics; note = what it waits on, module = its top
+ * ready blocked state self total samples spark metrics; note = what it waits on, module = its top
  * function (go leads there).
  * - MODULES: ROW_MODULE module_id: name full note self total samples metrics.
  * - SOURCE: ROW_LINE line: name = text, self total samples metrics. Under a line ROW_INLINE func_id
@@ -198,9 +199,9 @@ struct row {
 	uint64_t self_weight, total_weight;
 	/* Threads, groups, processes. */
 	pid_t pid, tid;
-	double cpu, user, system,
-		blocked; /* shares of wall time, 1.0 = one CPU; negative: unknown */
-	char state;      /* as in /proc/PID/stat */
+	/* Shares of wall time, 1.0 = one CPU; negative: unknown. */
+	double cpu, user, system, ready, blocked;
+	char state; /* as in /proc/PID/stat */
 	/* Derived metrics of the event set in view; names in answer.metrics. */
 	uint8_t nmetrics;
 	struct metric_value self_metric[METRIC_MAX], total_metric[METRIC_MAX];

@@ -24,6 +24,7 @@ struct event_desc {
 	enum event_unit unit;
 	bool sampled;    /* stacks arrive for it; else it is only read along with a leader */
 	bool cpu_time;   /* EVENT_NS only: on-CPU time (else wall or off-CPU time) */
+	bool states;     /* wall time whose samples tell who waited (SAMPLE_BLOCKED) */
 	uint16_t leader; /* index of its group leader; its own index when alone */
 	uint16_t set;    /* which event set of this profile, counted from 0 */
 	char set_name[SET_NAME]; /* as it was asked for, "" unknown */

@@ -68,6 +68,9 @@ struct raw_account {
 	pid_t pid, tid;  /* tid 0: the whole process, exited threads included */
 	uint64_t cpu_ns; /* since the task began */
 	uint64_t user_ns, system_ns;
+	uint64_t ready_ns;    /* waiting for a CPU */
+	uint64_t runs;        /* how often it was put on one */
+	bool detailed;        /* these two are known */
 	char state;           /* as in /proc/PID/stat, 0 unknown */
 	const char *waits_on; /* name of a system call or wait channel, NULL unknown */
 };

@@ -302,6 +302,9 @@ static void take_account(void *ctx, const struct raw_account *a)
 			      .cpu_ns = a->cpu_ns,
 			      .user_ns = a->user_ns,
 			      .system_ns = a->system_ns,
+			      .ready_ns = a->ready_ns,
+			      .runs = a->runs,
+			      .detailed = a->detailed,
 			      .state = a->state};
 	if (a->tid) {
 		const struct life *life = lives_thread(&in->lives, a->pid, a->tid, a->time_ns);

@@ -5,6 +5,7 @@
  * Engine thread. A thread is shown when it was sampled in the window or is known to live. Where the
  * kernel's account of a thread is not read, its samples stand for it.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct line {
 	struct sums sums;
 	uint64_t top_weight;
 	fid_t top;
-	double cpu, user, system, blocked; /* negative: unknown */
+	double cpu, user, system, ready, blocked; /* negative: unknown */
 	float spark[TASK_SPARK];
 	double values[FLAT_VALUES_MAX];
 	char state;
@@ -44,7 +45,7 @@ struct threads_show {
 	bool by_process;
 	uint32_t nspark;
 	float peak; /* CPU use that fills a spark */
-	bool wall;  /* some waiting was sampled */
+	bool wall;  /* samples tell who waited */
 };
 
 static bool still_of_interest(const struct threads_show *s, task_id id)
@@ -63,19 +64,23 @@ static void use_account(struct threads_show *s, struct line *l, const struct tas
 	double covered = (double)b->window.covered_ns;
 	struct usage_shares u;
 
-	l->cpu = l->user = l->system = l->blocked = -1;
+	l->cpu = l->user = l->system = l->ready = l->blocked = -1;
 	bool tid = tables_task_get(b->t, l->task)->tid != 0;
 	if (tid && usage_shares(&s->usages, p, &b->window, l->task, &u)) {
 		l->cpu = u.cpu;
 		l->user = u.user;
 		l->system = u.system;
-	} else if (covered > 0 && b->desc && b->desc->unit == EVENT_NS && f) {
+		l->ready = u.ready;
+	} else if (covered > 0 && b->desc && b->desc->cpu_time && f) {
 		l->cpu = (double)f->running_weight / covered;
 		l->system = (double)f->kernel_weight / covered;
 		l->user = l->cpu - l->system;
 	}
 	if (s->wall && covered > 0)
 		l->blocked = f ? (double)f->blocked_weight / covered : 0;
+	/* Looks cannot tell who was woken but has no CPU yet; the kernel can. */
+	if (l->blocked > 0 && l->ready >= 0)
+		l->blocked = fmax(0, fmin(l->blocked, 1 - l->cpu - l->ready));
 }
 
 static void add_thread(struct threads_show *s, task_id id, const struct task_fold *f)
@@ -104,8 +109,6 @@ static void list_threads(struct threads_show *s)
 	const struct build *b = s->b;
 	uint32_t count = tables_task_count(b->t);
 	for (size_t i = 0; i < s->folds.len; i++)
-		s->wall |= s->folds.data[i].blocked_weight > 0;
-	for (size_t i = 0; i < s->folds.len; i++)
 		if (s->folds.data[i].sums.samples || s->folds.data[i].blocked_weight)
 			add_thread(s, s->folds.data[i].task, &s->folds.data[i]);
 	for (task_id id = 1; id <= count; id++) {
@@ -127,6 +130,7 @@ static void add_to_group(struct line *g, const struct line *l)
 	add_known(&g->cpu, l->cpu);
 	add_known(&g->user, l->user);
 	add_known(&g->system, l->system);
+	add_known(&g->ready, l->ready);
 	add_known(&g->blocked, l->blocked);
 	for (uint32_t i = 0; i < TASK_SPARK; i++)
 		g->spark[i] += l->spark[i];
@@ -176,6 +180,7 @@ static void make_groups(struct threads_show *s)
 					 .cpu = -1,
 					 .user = -1,
 					 .system = -1,
+					 .ready = -1,
 					 .blocked = -1,
 					 .gone = true};
 			g.place = at = (uint32_t)s->groups.len;
@@ -237,6 +242,7 @@ static void set_order(struct threads_show *s, struct candidate *c, const struct 
 	case COLUMN_TOTAL_SAMPLES: c->key = (double)l->sums.weight; break;
 	case COLUMN_USER: c->key = l->user; break;
 	case COLUMN_SYSTEM: c->key = l->system; break;
+	case COLUMN_READY: c->key = l->ready; break;
 	case COLUMN_BLOCKED: c->key = l->blocked; break;
 	case COLUMN_PID: c->key = -(double)t->pid; break;
 	case COLUMN_TID: c->key = -(double)t->tid; break;
@@ -287,6 +293,7 @@ static void fill(struct threads_show *s, struct row *row, const struct line *l, 
 	row->cpu = l->cpu;
 	row->user = l->user;
 	row->system = l->system;
+	row->ready = l->ready;
 	row->blocked = l->blocked;
 	row->state = l->state;
 	row->note = group ? "" : tables_text(b->t, l->waits_on);
@@ -366,6 +373,7 @@ void show_threads(struct build *b)
 	bool grouped = b->q->flags & (QUERY_GROUP_THREADS | QUERY_GROUP_PROCESSES);
 
 	s.by_process = b->q->flags & QUERY_GROUP_PROCESSES;
+	s.wall = b->desc && b->desc->states;
 
 	s.nspark = !p->events_on_cpu ? 0 : age < TASK_SPARK ? (uint32_t)age : TASK_SPARK;
 	if (fold_tasks(&s.folds, p, b->t, &b->fq, end) || usages_gather(&s.usages, p, &b->window))

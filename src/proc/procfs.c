@@ -136,19 +136,33 @@ uint64_t proc_tick_ns(void)
 	return __atomic_load_n(&tick, __ATOMIC_RELAXED);
 }
 
-int proc_cpu_read(pid_t pid, pid_t tid, uint64_t *ret_ns)
+int proc_ran_read(pid_t pid, pid_t tid, struct proc_ran *ret)
 {
 	char buf[128];
 	struct proc_stat st;
 	int rc;
 
 	/* "0 0 0" is what a kernel without CONFIG_SCHED_INFO writes. */
+	*ret = (struct proc_ran){.detailed = true};
 	if (procfs_read(pid, tid, "schedstat", buf, sizeof buf) > 0 &&
-	    sscanf(buf, "%" SCNu64, ret_ns) == 1 && *ret_ns)
+	    sscanf(buf, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ret->cpu_ns, &ret->ready_ns,
+		   &ret->runs) == 3 &&
+	    ret->cpu_ns)
 		return 0;
+	*ret = (struct proc_ran){0};
 	rc = proc_stat_read(pid, tid, &st);
 	if (!rc)
-		*ret_ns = (st.user_ticks + st.system_ticks) * proc_tick_ns();
+		ret->cpu_ns = (st.user_ticks + st.system_ticks) * proc_tick_ns();
+	return rc;
+}
+
+int proc_cpu_read(pid_t pid, pid_t tid, uint64_t *ret_ns)
+{
+	struct proc_ran ran;
+	int rc = proc_ran_read(pid, tid, &ran);
+
+	if (!rc)
+		*ret_ns = ran.cpu_ns;
 	return rc;
 }
 

@@ -37,7 +37,15 @@ int proc_stat_parse(const char *text, struct proc_stat *ret);
 int proc_stat_read(pid_t pid, pid_t tid, struct proc_stat *ret);
 bool proc_stat_is_kernel(const struct proc_stat *s); /* a kernel thread */
 
-/* CPU time of one thread in ns: schedstat, else stat. */
+/* What one thread had of the CPUs, since it began. */
+struct proc_ran {
+	uint64_t cpu_ns;
+	uint64_t ready_ns; /* waiting for a CPU */
+	uint64_t runs;     /* how often it was put on one */
+	bool detailed;     /* schedstat; else stat's ticks, and the latter two are not known */
+};
+int proc_ran_read(pid_t pid, pid_t tid, struct proc_ran *ret);
+/* Its CPU time alone. */
 int proc_cpu_read(pid_t pid, pid_t tid, uint64_t *ret_ns);
 /* CPU time of a whole process in ns, exited threads included (its CPU clock). */
 int proc_cpu_process(pid_t pid, uint64_t *ret_ns);

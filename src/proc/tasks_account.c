@@ -70,10 +70,12 @@ static void account_thread(struct entry *e, const struct sink *sink)
 {
 	struct raw_account a = {.pid = e->t.pid, .tid = e->t.tid};
 	uint64_t user = e->t.user_ns, system = e->t.system_ns, tick = proc_tick_ns();
+	struct proc_ran ran;
 
-	if (entry_refresh(e) || proc_cpu_read(e->t.pid, e->t.tid, &e->t.cpu_ns))
+	if (entry_refresh(e) || proc_ran_read(e->t.pid, e->t.tid, &ran))
 		return; /* the next scan finds it gone */
 	a.time_ns = clock_mono_ns();
+	e->t.cpu_ns = ran.cpu_ns;
 	split_time(e->t.cpu_ns, e->t.user_ns / tick, e->t.system_ns / tick, &user, &system);
 	e->t.user_ns = user;
 	e->t.system_ns = system;
@@ -86,6 +88,9 @@ static void account_thread(struct entry *e, const struct sink *sink)
 	a.cpu_ns = e->t.cpu_ns;
 	a.user_ns = e->t.user_ns;
 	a.system_ns = e->t.system_ns;
+	a.ready_ns = ran.ready_ns;
+	a.runs = ran.runs;
+	a.detailed = ran.detailed;
 	a.state = e->t.state;
 	a.waits_on = e->waits_on;
 	sink->ops->account(sink->ctx, &a);

@@ -13,7 +13,7 @@
 
 #define LEDGER_MAX (1u << 22)
 
-static const struct ledger_entry unknown = {.cpu = -1, .user = -1, .system = -1};
+static const struct ledger_entry unknown = {.cpu = -1, .user = -1, .system = -1, .ready = -1};
 
 void ledger_fini(struct ledger *l)
 {
@@ -89,6 +89,13 @@ static void put_differences(struct ledger_entry *e, const struct account *a,
 	put(cells, a->task, ACCOUNT_CPU, cpu);
 	put(cells, a->task, ACCOUNT_USER, user);
 	put(cells, a->task, ACCOUNT_SYSTEM, system);
+	e->ready = -1;
+	if (a->detailed && e->detailed) {
+		uint64_t ready = grown(a->ready_ns, e->ready_ns);
+		put(cells, a->task, ACCOUNT_READY, ready);
+		put(cells, a->task, ACCOUNT_RUNS, grown(a->runs, e->runs));
+		e->ready = (double)ready / (double)span;
+	}
 	if (cpu)
 		put(cells, a->task, ACCOUNT_SPAN, span);
 	if (a->process && scope != SCOPE_NONE)
@@ -108,6 +115,7 @@ void ledger_read(struct ledger *l, const struct account *a, enum account_scope s
 		return;
 	if (!e->seen && a->whole_life && a->born_ns < a->time_ns) {
 		e->seen = true;
+		e->detailed = true;
 		e->time_ns = a->born_ns;
 	}
 	if (e->seen && a->time_ns > e->time_ns && a->cpu_ns >= e->cpu_ns)
@@ -121,6 +129,9 @@ void ledger_read(struct ledger *l, const struct account *a, enum account_scope s
 		e->user_ns = a->user_ns;
 	if (a->system_ns > e->system_ns || a->cpu_ns < e->cpu_ns)
 		e->system_ns = a->system_ns;
+	e->ready_ns = a->ready_ns;
+	e->runs = a->runs;
+	e->detailed = a->detailed;
 	e->sampled_then_ns = e->sampled_ns;
 	if (a->state)
 		e->state = a->state;

@@ -15,6 +15,8 @@ enum account_kind {
 	ACCOUNT_USER,      /* ns */
 	ACCOUNT_SYSTEM,    /* ns */
 	ACCOUNT_SPAN,      /* ns between the readings that ACCOUNT_CPU compares */
+	ACCOUNT_READY,     /* ns waiting for a CPU; threads */
+	ACCOUNT_RUNS,      /* how often it was put on one */
 	ACCOUNT_UNSAMPLED, /* processes: ns that no sample covered; may be below 0 */
 };
 
@@ -31,8 +33,10 @@ struct ledger_entry {
 	char state;       /* 0 unknown */
 	str_id waits_on;  /* 0 unknown */
 	uint64_t time_ns; /* of the last reading */
-	uint64_t cpu_ns, user_ns, system_ns;
-	double cpu, user, system; /* shares of one CPU between the last two readings, < 0 unknown */
+	uint64_t cpu_ns, user_ns, system_ns, ready_ns, runs;
+	bool detailed; /* the last two are known */
+	/* Shares of the time between the last two readings, < 0 unknown. */
+	double cpu, user, system, ready;
 	/* Processes: CPU time of samples so far, now and at the last reading. */
 	uint64_t sampled_ns, sampled_then_ns;
 };
@@ -49,7 +53,8 @@ struct account {
 	bool process;    /* the account of a whole process, exited threads included */
 	bool whole_life; /* the task was born while watched: its account began at 0 */
 	uint64_t born_ns;
-	uint64_t cpu_ns, user_ns, system_ns;
+	uint64_t cpu_ns, user_ns, system_ns, ready_ns, runs;
+	bool detailed; /* the last two are known */
 	str_id waits_on;
 	char state;
 };

@@ -40,6 +40,8 @@ int usages_gather(struct usages *u, const struct profile *p, const struct window
 		case ACCOUNT_CPU: x->cpu_ns += c->weight; break;
 		case ACCOUNT_USER: x->user_ns += c->weight; break;
 		case ACCOUNT_SYSTEM: x->system_ns += c->weight; break;
+		case ACCOUNT_READY: x->ready_ns += c->weight; break;
+		case ACCOUNT_RUNS: x->runs += c->weight; break;
 		case ACCOUNT_SPAN: x->span_ns += c->weight; break;
 		case ACCOUNT_UNSAMPLED: break;
 		}
@@ -63,8 +65,8 @@ bool usage_shares(const struct usages *u, const struct profile *p, const struct 
 	if (!x) { /* nothing changed in the window, or it holds no reading */
 		bool fresh = e->time_ns + STALE_NS > w->from_ns;
 		bool tells = fresh && w->covered_ns < STALE_NS;
-		*ret_shares = tells ? (struct usage_shares){e->cpu, e->user, e->system}
-				    : (struct usage_shares){0};
+		*ret_shares = tells ? (struct usage_shares){e->cpu, e->user, e->system, e->ready}
+				    : (struct usage_shares){.ready = e->detailed ? 0 : -1};
 		return true;
 	}
 	/* Time since the last reading is not accounted yet, unless the task is gone. */
@@ -76,6 +78,7 @@ bool usage_shares(const struct usages *u, const struct profile *p, const struct 
 	if (time <= 0)
 		return false;
 	*ret_shares = (struct usage_shares){(double)x->cpu_ns / time, (double)x->user_ns / time,
-					    (double)x->system_ns / time};
+					    (double)x->system_ns / time,
+					    e->detailed ? (double)x->ready_ns / time : -1};
 	return true;
 }

@@ -10,7 +10,7 @@
 
 struct usage {
 	task_id task;
-	uint64_t cpu_ns, user_ns, system_ns;
+	uint64_t cpu_ns, user_ns, system_ns, ready_ns, runs;
 	uint64_t span_ns; /* between the readings that cpu_ns compares */
 };
 
@@ -23,12 +23,13 @@ int usages_gather(struct usages *u, const struct profile *p, const struct window
 const struct usage *usages_find(const struct usages *u, task_id task); /* NULL: no account */
 
 /*
- * Shares of wall time (1.0 = one CPU) that @task used in the window. Readings come about once a
+ * Shares of wall time (1.0 = one CPU) of @task in the window. Readings come about once a
  * second and cover the time before them: divides by what they cover, not by the window, where the
  * two differ. False: no account of it.
  */
 struct usage_shares {
 	double cpu, user, system;
+	double ready; /* waiting for a CPU; < 0 unknown */
 };
 bool usage_shares(const struct usages *u, const struct profile *p, const struct window *w,
 		  task_id task, struct usage_shares *ret_shares);

@@ -91,6 +91,7 @@ static void announce(struct timer_source *ts)
 		.unit = EVENT_NS,
 		.sampled = true,
 		.cpu_time = !ts->wall,
+		.states = ts->wall,
 		.freq_hz = ts->config->rate_hz,
 	};
 

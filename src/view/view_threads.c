@@ -37,38 +37,51 @@ static bool is_rest(const struct row *row)
 	       row->key.kind == ROW_TEXT;
 }
 
+/* A share of wall time; nobody may know it. */
+static void time_share(const struct row *row, double v, enum look look, struct view_cell *cell)
+{
+	if (is_rest(row))
+		return;
+	if (v >= 0)
+		cell_span(cell, look, number_percent(cell->number[0], v));
+	else
+		cell_span(cell, LOOK_DIM, "n/a");
+}
+
 static void cell_cpu(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
 	(void)env;
-	if (is_rest(row))
-		return;
-	cell_span(cell, cell_number_look(row), number_percent(cell->number[0], row->cpu));
+	time_share(row, row->cpu, cell_number_look(row), cell);
 	cell->bar = row->cpu > 0 ? row->cpu < 1 ? row->cpu : 1 : -1;
 }
 
-static void time_share(const struct row *row, double v, struct view_cell *cell)
+static void part(const struct row *row, double v, struct view_cell *cell)
 {
-	if (!is_rest(row))
-		cell_span(cell, v > 0 ? cell_number_look(row) : LOOK_DIM,
-			  number_percent(cell->number[0], v));
+	time_share(row, v, v > 0 ? cell_number_look(row) : LOOK_DIM, cell);
 }
 
 static void cell_user(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
 	(void)env;
-	time_share(row, row->user, cell);
+	part(row, row->user, cell);
 }
 
 static void cell_system(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
 	(void)env;
-	time_share(row, row->system, cell);
+	part(row, row->system, cell);
+}
+
+static void cell_ready(const struct row *row, const struct view_env *env, struct view_cell *cell)
+{
+	(void)env;
+	part(row, row->ready, cell);
 }
 
 static void cell_blocked(const struct row *row, const struct view_env *env, struct view_cell *cell)
 {
 	(void)env;
-	time_share(row, row->blocked, cell);
+	part(row, row->blocked, cell);
 }
 
 /* A state in words; one that sleeps in a futex waits for a lock or a condition. */
@@ -137,8 +150,10 @@ static const struct column threads_columns[] = {
 	 cell_spark, "CPU use over the last seconds, newest right"},
 	{COLUMN_USER, "USER%", 5, 5, 5, 90, 0, cell_user, "of it in user mode"},
 	{COLUMN_SYSTEM, "SYS%", 5, 5, 5, 85, 0, cell_system, "of it in the kernel"},
+	{COLUMN_READY, "READY%", 6, 6, 6, 48, COLUMN_BLOCKS, cell_ready,
+	 "wall time ready to run but without a CPU, as the kernel accounts it"},
 	{COLUMN_BLOCKED, "WAIT%", 5, 5, 5, 50, COLUMN_BLOCKS, cell_blocked,
-	 "wall time spent waiting"},
+	 "wall time spent waiting, by the samples; with CPU% and READY% it is all of the time"},
 	{COLUMN_STATE, "STATE", 9, 9, 9, 120, COLUMN_LEFT, cell_state, "what it does now"},
 	{COLUMN_WAITS, "WAITS ON", 8, 10, 20, 80, COLUMN_LEFT, cell_note,
 	 "system call or kernel function it sleeps in"},

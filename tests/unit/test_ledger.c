@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "profile/snap.h"
@@ -229,6 +230,40 @@ static void test_backwards(void **state)
 	ledger_fini(&l);
 }
 
+/* Time without a CPU is told where each of two readings knew of it. */
+static void test_ready(void **state)
+{
+	(void)state;
+	struct usages u = {0};
+	struct usage_shares s;
+	up(SCOPE_NONE);
+	struct account a = {.task = thread, .detailed = true, .ready_ns = 70 * S, .runs = 500};
+	for (uint64_t i = 0; i <= 4; i++) {
+		a.time_ns = b.now_ns += S;
+		a.cpu_ns += 200 * MS;
+		a.ready_ns += 500 * MS;
+		a.runs += 30;
+		profile_account(&b.p, &a);
+	}
+	struct window w = profile_window(&b.p, 0, 0, b.p.newest_ns);
+	usages_gather(&u, &b.p, &w);
+	assert_true(usage_shares(&u, &b.p, &w, thread, &s));
+	assert_true(fabs(s.cpu - 0.2) < 0.001);
+	assert_true(fabs(s.ready - 0.5) < 0.001);
+	assert_int_equal(usages_find(&u, thread)->runs, 4 * 30);
+	usages_fini(&u);
+	a.detailed = false;
+	a.time_ns += S;
+	a.cpu_ns += 200 * MS;
+	profile_account(&b.p, &a);
+	memset(&u, 0, sizeof u);
+	usages_gather(&u, &b.p, &w);
+	assert_true(usage_shares(&u, &b.p, &w, thread, &s));
+	assert_true(s.ready < 0);
+	usages_fini(&u);
+	pbed_down(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_usage_idle),
 		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_ready),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

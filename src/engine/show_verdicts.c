@@ -3,6 +3,7 @@
  *
  * Engine thread. Facts come from verdict_facts.c, rules from src/insight/verdict.c.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,9 +100,9 @@ static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 		const struct suspect *p = &s->data[i];
 		struct verdict v = {.go = {.kind = ROW_FUNCTION, .a = p->fid}};
 		struct fid_text x = {0};
-		for (int own = 0; own < 2; own++) {
-			suspect_facts(s, p, own, &v.facts);
-			if (!own)
+		for (int part = SUSPECT_SELF; part <= SUSPECT_WAITS; part++) {
+			suspect_facts(s, p, (enum suspect_part)part, &v.facts);
+			if (part == SUSPECT_SELF)
 				add_counts(b, p->fid, &v.facts);
 			if (v.facts.share < 0.01)
 				continue;
@@ -180,7 +181,7 @@ static void fill(struct build *b, const struct verdict *v)
 	row->flags = v->flags & ROW_KERNEL;
 	row->module = r->kind;
 	row->note = v->facts.source == VERDICT_SAMPLES
-			    ? build_text(b, "%s, %.0f samples", evidence, v->facts.hits)
+			    ? build_text(b, "%s, %" PRIu64 " samples", evidence, v->facts.samples)
 			    : build_text(b, "%s", evidence);
 	row->hint = r->next;
 	row->total = row->self = v->facts.share;
@@ -243,6 +244,14 @@ void show_verdicts(struct build *b)
 	if (b->desc && !tells_time(b->desc)) {
 		snprintf(b->a->note, sizeof b->a->note,
 			 "these samples count %s, not time: no verdicts", b->desc->name);
+		return;
+	}
+	if (b->desc && b->desc->unit == EVENT_NS && !b->desc->cpu_time && !b->desc->states &&
+	    !b->desc->exact) {
+		snprintf(
+			b->a->note, sizeof b->a->note,
+			"%s is not CPU time, and nothing tells who ran and who waited: no verdicts",
+			b->desc->name);
 		return;
 	}
 	if (fold_functions(&b->e->rows, &b->e->flat, b->t, b->q->flags) || suspects_gather(&s, b)) {

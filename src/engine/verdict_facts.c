@@ -57,14 +57,14 @@ static bool is_kernel(const struct suspects *s, const struct visit *v)
  */
 static bool waits_for_lock(const struct suspects *s, const struct visit *path, uint32_t depth)
 {
-	static const char *const names[] = {"lll_lock",        "mutex_lock", "mutex_timedlock",
+	static const char *const names[] = {"lll_lock_wait",   "mutex_lock", "mutex_timedlock",
 					    "mutex_clocklock", "rwlock",     "futex_lock_pi"};
 	for (uint32_t d = depth; d > 0 && d + 4 > depth; d--) {
 		fid_t fid = path[d - 1].fid;
 		if (fid & FID_FRAME)
 			continue;
 		const char *raw = tables_text(s->b->t, tables_func_get(s->b->t, fid)->raw);
-		if (strstr(raw, "cond_"))
+		if (strstr(raw, "cond_") || strstr(raw, "unlock"))
 			return false;
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 			if (strstr(raw, names[i]))
@@ -83,6 +83,15 @@ static const struct visit *who_asked(const struct suspects *s, const struct visi
 	return &path[depth - 1];
 }
 
+/* Sums that are taken off again were added before, or are of a name that changed meanwhile. */
+static void add_waiting(struct suspect *p, const struct sums *more, int sign, bool lock)
+{
+	p->waiting.samples += (uint64_t)sign * more->samples;
+	p->waiting.weight += (uint64_t)sign * more->weight;
+	p->waiting.weight_sq += sign * more->weight_sq;
+	p->locked += lock ? (uint64_t)sign * more->weight : 0;
+}
+
 static void take_self(struct suspects *s, const struct visit *path, uint32_t depth)
 {
 	const struct visit *top = &path[depth - 1], *asker = who_asked(s, path, depth);
@@ -91,12 +100,11 @@ static void take_self(struct suspects *s, const struct visit *path, uint32_t dep
 	struct suspect *p = suspect_of(s, asker->fid, &index);
 	if (!p)
 		return;
-	if (s->sign) { /* the walk that has waiting samples too, or takes the others off again */
-		bool lock = waits_for_lock(s, path, depth);
-		p->waiting += (uint64_t)s->sign * self->weight;
-		p->locked += lock ? (uint64_t)s->sign * self->weight : 0;
+	bool lock = s->wall && waits_for_lock(s, path, depth);
+	if (s->sign || lock)
+		add_waiting(p, self, s->sign ? s->sign : 1, lock);
+	if (s->sign || lock) /* the walks for what waits */
 		return;
-	}
 	sums_add(&p->own, self);
 	if (is_kernel(s, top))
 		p->kernel += self->weight;
@@ -171,26 +179,26 @@ int suspects_gather(struct suspects *s, struct build *b)
 	map64_init(&s->edges);
 	s->whole = b->whole;
 	s->whole_n = b->whole_n;
-	if (!b->desc || b->desc->unit != EVENT_NS || b->desc->cpu_time || b->desc->exact)
+	if (!b->desc || !b->desc->states)
 		return fold_walk(flat, b->t, b->q->flags, &v);
 	/* Wall clock: what runs is judged as such; what waits is what the fold with waiting samples
 	 * has more. */
 	struct fold_query running = b->fq, all = b->fq;
 	running.flags |= QUERY_NO_WAITING;
 	all.flags &= ~(uint32_t)QUERY_NO_WAITING;
+	s->wall = true;
 	int rc = walk(s, &v, &running, 0);
-	uint64_t ran = flat->all.weight;
-	rc = rc ? rc : walk(s, &v, &all, 1);
+	rc = rc ? rc : walk(s, &v, &running, -1);
+	rc = rc ? rc : walk(s, &v, &all, 1); /* the last: the fold is then as it was asked for */
 	s->whole = flat->all.weight;
 	s->whole_n = confidence_effective(flat->all.weight, flat->all.weight_sq);
-	s->waiting = s->whole - ran;
-	rc = rc ? rc : walk(s, &v, &running, -1);
 	/* A function that got its name between two walks was taken off under it alone. */
 	for (size_t i = 0; i < s->len; i++) {
 		struct suspect *p = &s->data[i];
-		if ((int64_t)p->waiting < 0)
-			p->waiting = 0;
-		if ((int64_t)p->locked < 0 || p->locked > p->waiting)
+		if ((int64_t)p->waiting.weight < 0 || (int64_t)p->waiting.samples < 0 ||
+		    p->waiting.weight_sq < 0)
+			p->waiting = (struct sums){0};
+		if ((int64_t)p->locked < 0 || p->locked > p->waiting.weight)
 			p->locked = 0;
 	}
 	return rc;
@@ -203,35 +211,35 @@ static void no_facts(struct verdict_facts *f, enum verdict_source source)
 		f->fact[i] = NAN;
 }
 
-void suspect_facts(const struct suspects *s, const struct suspect *p, bool own,
+void suspect_facts(const struct suspects *s, const struct suspect *p, enum suspect_part part,
 		   struct verdict_facts *f)
 {
-	no_facts(f, VERDICT_SAMPLES);
-	const struct sums *sums = own ? &p->own : &p->self;
+	const struct sums *sums = part == SUSPECT_SELF    ? &p->self
+				  : part == SUSPECT_WAITS ? &p->waiting
+							  : &p->own;
 	struct interval i = confidence_interval(sums->weight, sums->weight_sq, s->whole,
 						s->whole_n);
+
+	no_facts(f, VERDICT_SAMPLES);
 	f->share = i.share;
 	f->share_margin = i.share - i.low;
+	f->samples = sums->samples;
 	f->hits = isinf(s->whole_n) ? (double)sums->samples
 				    : confidence_effective(sums->weight, sums->weight_sq);
-	if (!own) {
-		f->fact[FACT_SELF_SHARE] = i.share;
-		return;
-	}
-	if (sums->weight)
-		f->fact[FACT_KERNEL] = (double)p->kernel / (double)sums->weight;
-	if (p->recursion > 1)
-		f->fact[FACT_RECURSION] = p->recursion;
-	bool waits = s->waiting && p->waiting > sums->weight && s->whole;
-	if (waits) {
-		f->fact[FACT_KERNEL] = f->fact[FACT_RECURSION] =
-			NAN; /* its share is that of waiting */
-		uint64_t idle = p->waiting - p->locked;
-		f->fact[FACT_BLOCKED] = (double)idle / (double)s->whole;
+	switch (part) {
+	case SUSPECT_SELF: f->fact[FACT_SELF_SHARE] = i.share; break;
+	case SUSPECT_OWN:
+		if (sums->weight)
+			f->fact[FACT_KERNEL] = (double)p->kernel / (double)sums->weight;
+		if (p->recursion > 1)
+			f->fact[FACT_RECURSION] = p->recursion;
+		break;
+	case SUSPECT_WAITS:
+		if (!s->whole)
+			break;
+		f->fact[FACT_BLOCKED] = (double)(sums->weight - p->locked) / (double)s->whole;
 		f->fact[FACT_LOCKED] = (double)p->locked / (double)s->whole;
-		f->share = (double)p->waiting / (double)s->whole;
-		f->share_margin = 0;
-		f->hits = s->whole_n * f->share;
+		break;
 	}
 }
 

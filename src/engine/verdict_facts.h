@@ -13,11 +13,12 @@
 /* One function's part, over all stacks. Weights in the view's event. */
 struct suspect {
 	fid_t fid;
-	struct sums self; /* its own code */
-	struct sums own;  /* and what the kernel and the C library did directly for it */
-	uint64_t kernel;  /* part of own that is the kernel's */
-	uint64_t waiting; /* wall clock: waiting samples, likewise */
-	uint64_t locked;  /* part of waiting in a lock */
+	struct sums self;    /* its own code */
+	struct sums own;     /* and what the kernel and the C library did directly for it */
+	uint64_t kernel;     /* part of own that is the kernel's */
+	struct sums waiting; /* wall clock: waiting samples, likewise; who got a lock but no CPU yet
+				waits for it still */
+	uint64_t locked;     /* part of waiting in a lock */
 	uint32_t active, recursion;
 	uint32_t callers, callees;
 };
@@ -27,7 +28,8 @@ struct suspects {
 	struct map64 by_fid, edges;
 	uint32_t deepest;           /* functions in the deepest stack */
 	uint32_t recursive, cyclic; /* functions that call themselves; that do so through others */
-	uint64_t whole, waiting;
+	uint64_t whole;
+	bool wall; /* waiting samples exist or could */
 	double whole_n;
 	int sign; /* while walking */
 	struct build *b;
@@ -37,7 +39,8 @@ struct suspects {
 int suspects_gather(struct suspects *s, struct build *b);
 void suspects_fini(struct suspects *s);
 
-void suspect_facts(const struct suspects *s, const struct suspect *p, bool own,
+enum suspect_part { SUSPECT_SELF, SUSPECT_OWN, SUSPECT_WAITS };
+void suspect_facts(const struct suspects *s, const struct suspect *p, enum suspect_part part,
 		   struct verdict_facts *ret_facts);
 /* Row @index of an analysis. */
 void analysis_facts(const struct analysis *a, uint32_t index, struct verdict_facts *ret_facts);

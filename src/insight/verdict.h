@@ -46,7 +46,8 @@ struct verdict_facts {
 	double share; /* of the whole time that it has, callees included: what could be gained at
 			 most */
 	double share_margin; /* half width of its 95 % interval; 0 for exact sources */
-	double hits;         /* observations behind it; exact sources: its calls */
+	double hits;         /* observations behind it, of equal weight; exact sources: its calls */
+	uint64_t samples;    /* observations behind it, as other screens count them */
 	bool multiplexed; /* counters did not run all the time: rules on them say nothing below 50 %
 			     running */
 	double fact[FACTS];

@@ -21,6 +21,7 @@
 
 struct span {
 	uint64_t self_samples, self, total, next; /* next: where the next callee begins */
+	uint64_t waiting_samples, waiting;        /* parts of self_samples and self */
 };
 
 struct writer {
@@ -100,6 +101,9 @@ static void put_span(struct writer *w, const struct task *t, uint32_t node, uint
 		      ",\"node\":%" PRIu32 ",\"caller\":%" PRIu32,
 		      t->pid, t->tid, span->self_samples, span->self, node,
 		      w->tree.nodes.data[node].parent);
+	if (span->waiting_samples)
+		strbuf_printf(&w->b, ",\"waiting_samples\":%" PRIu64 ",\"waiting\":%" PRIu64,
+			      span->waiting_samples, span->waiting);
 	if (*func->file) {
 		strbuf_puts(&w->b, ",\"file\":");
 		escape_json(&w->b, func->file);
@@ -150,6 +154,10 @@ static int write_task(struct writer *w, size_t first, size_t end, const struct e
 			return -ENOMEM;
 		w->spans[node].self_samples += c->samples;
 		w->spans[node].self += c->weight;
+		if (c->flags & SAMPLE_BLOCKED) {
+			w->spans[node].waiting_samples += c->samples;
+			w->spans[node].waiting += c->weight;
+		}
 		w->spans[node].total += c->weight;
 	}
 	if (track(w, t, &cursor))
@@ -199,6 +207,7 @@ static void put_head(struct writer *w)
 	strbuf_printf(&w->b, ",\"unit\":\"%s\"",
 		      !d || d->unit != EVENT_NS ? "count"
 		      : d->cpu_time             ? "cpu-ns"
+		      : d->states               ? "wall-ns"
 						: "ns");
 	if (d && d->scale > 0)
 		strbuf_printf(&w->b, ",\"scale\":%.17g", d->scale);

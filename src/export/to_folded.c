@@ -56,7 +56,7 @@ static enum counted choose_count(const struct writer *w)
 		return d ? COUNT_FRACTIONS : COUNT_SAMPLES;
 	if (d->unit != EVENT_NS)
 		return COUNT_SAMPLES;
-	if (d->exact)
+	if (d->exact || !d->cpu_time) /* counts look like CPU time */
 		return COUNT_NS;
 	for (uint32_t i = 0; i < w->s->ncells; i++) {
 		const struct snapshot_cell *c = &w->s->cells[i];

@@ -29,6 +29,7 @@ struct span {
 	str_id name, cat, file;
 	char phase[4];
 	uint64_t pid, tid, samples, self, node, caller, line;
+	uint64_t waiting_samples, waiting; /* parts of samples and self */
 };
 
 struct node {
@@ -68,6 +69,8 @@ static const struct field fields[] = {
 	{"tid", 3, IN_SPAN(tid), FIELD_NUMBER},
 	{"samples", 4, IN_SPAN(samples), FIELD_NUMBER},
 	{"self", 4, IN_SPAN(self), FIELD_NUMBER},
+	{"waiting_samples", 4, IN_SPAN(waiting_samples), FIELD_NUMBER},
+	{"waiting", 4, IN_SPAN(waiting), FIELD_NUMBER},
 	{"node", 4, IN_SPAN(node), FIELD_NUMBER},
 	{"caller", 4, IN_SPAN(caller), FIELD_NUMBER},
 	{"file", 4, IN_SPAN(file), FIELD_WORD},
@@ -89,6 +92,7 @@ static void announce(struct reader *r)
 	struct event_desc d = {.sampled = true,
 			       .unit = strstr(r->unit, "ns") ? EVENT_NS : EVENT_COUNT,
 			       .cpu_time = !strcmp(r->unit, "cpu-ns"),
+			       .states = !strcmp(r->unit, "wall-ns"),
 			       .exact = r->exact > 0,
 			       .scale = r->scale > 0 && r->scale <= 1e18 ? r->scale : 0};
 	memcpy(d.name, r->event[0] ? r->event : "samples", r->event[0] ? sizeof d.name : 8);
@@ -108,6 +112,20 @@ static int add_node(struct reader *r, uint32_t *ret_index)
 	*ret_index = (uint32_t)r->nodes.len;
 	int rc = vec_push(&r->nodes, n);
 	return rc ? rc : map64_put(&r->at, s->node, *ret_index);
+}
+
+static void deliver(struct reader *r, uint16_t flags, uint64_t hits, uint64_t weight)
+{
+	struct raw_sample sample = {.pid = (pid_t)r->span.pid,
+				    .tid = (pid_t)r->span.tid,
+				    .cpu = UINT32_MAX,
+				    .event = r->index,
+				    .weight = weight,
+				    .flags = flags,
+				    .hits = hits,
+				    .frames = r->frames.data,
+				    .nframes = (uint32_t)r->frames.len};
+	r->im->sink->ops->sample(r->im->sink->ctx, &sample);
 }
 
 static int take_span(struct reader *r)
@@ -135,16 +153,14 @@ static int take_span(struct reader *r)
 	}
 	if (!r->announced)
 		announce(r);
-	struct raw_sample sample = {.pid = (pid_t)s->pid,
-				    .tid = (pid_t)s->tid,
-				    .cpu = UINT32_MAX,
-				    .event = r->index,
-				    .weight = s->self,
-				    .flags = s->samples ? 0 : SAMPLE_ACCOUNTED,
-				    .hits = s->samples,
-				    .frames = r->frames.data,
-				    .nframes = (uint32_t)r->frames.len};
-	r->im->sink->ops->sample(r->im->sink->ctx, &sample);
+	bool parts = s->waiting_samples <= s->samples && s->waiting <= s->self;
+	uint64_t samples = parts ? s->waiting_samples : 0, waiting = parts ? s->waiting : 0;
+	if (samples)
+		deliver(r, SAMPLE_BLOCKED, samples, waiting);
+	if (s->samples > samples)
+		deliver(r, 0, s->samples - samples, s->self - waiting);
+	else if (!s->samples)
+		deliver(r, SAMPLE_ACCOUNTED, 0, s->self);
 	return 0;
 }
 

@@ -192,6 +192,7 @@ static double take_unit(struct import *im, double sum, struct event_desc *d)
 	*comma = 0;
 	snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, line + len);
 	d->unit = EVENT_NS;
+	d->cpu_time = !strncmp(d->name, "cpu", 3) || !strncmp(d->name, "task-clock", 10);
 	return samples >= 1 && samples < sum ? samples / sum : 1;
 }
 

@@ -103,11 +103,15 @@ bool pprof_is(struct range r, const char *s)
  * Our own comments are the command line, the machine and how it was sampled; of the machine there
  * are four words: "Linux HOST RELEASE MACHINE".
  */
-static bool read_machine(struct pprof *p, char host[4][96])
+static void know_writer(struct pprof *p)
 {
 	struct range first = p->comments.len ? pprof_string(p, p->comments.data[0])
 					     : (struct range){0};
 	p->ours = first.len >= 8 && !memcmp(first.data, "altpttop", 8);
+}
+
+static bool read_machine(struct pprof *p, char host[4][96])
+{
 	if (!p->ours || p->comments.len < 2)
 		return false;
 	struct range r = pprof_string(p, p->comments.data[1]);
@@ -193,7 +197,9 @@ static void announce(struct pprof *p)
 			struct event_desc d = {.unit = v->unit,
 					       .sampled = weight,
 					       .cpu_time = v->unit == EVENT_NS &&
-							   !strcmp(v->name, "cpu")};
+							   !strcmp(v->name, "cpu"),
+					       .states = weight && p->ours && v->unit == EVENT_NS &&
+							 !strcmp(v->name, "wall")};
 			memcpy(d.name, v->name, sizeof d.name);
 			v->event = import_event_desc(p->im, &d);
 		}
@@ -351,6 +357,7 @@ static int read_location(struct pprof *p, struct range r)
 
 static int deliver(struct pprof *p)
 {
+	know_writer(p);
 	read_types(p);
 	if (!p->nvalues)
 		return -EINVAL;

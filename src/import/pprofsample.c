@@ -53,12 +53,13 @@ enum label_kind {
 	LABEL_PID,
 	LABEL_NAME,
 	LABEL_COMM,
-	LABEL_PROCESS
+	LABEL_PROCESS,
+	LABEL_STATE
 };
 
 struct who {
 	int64_t pid, tid;
-	struct range name, comm, process;
+	struct range name, comm, process, state;
 };
 
 static enum label_kind kind_of_text(struct range r)
@@ -66,11 +67,9 @@ static enum label_kind kind_of_text(struct range r)
 	static const struct {
 		const char *key;
 		enum label_kind kind;
-	} kinds[] = {{"thread_id", LABEL_TID},
-		     {"pid", LABEL_PID},
-		     {"thread_name", LABEL_NAME},
-		     {"comm", LABEL_COMM},
-		     {"process", LABEL_PROCESS}};
+	} kinds[] = {{"thread_id", LABEL_TID},    {"pid", LABEL_PID},
+		     {"thread_name", LABEL_NAME}, {"comm", LABEL_COMM},
+		     {"process", LABEL_PROCESS},  {"state", LABEL_STATE}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (pprof_is(r, kinds[i].key))
 			return kinds[i].kind;
@@ -108,6 +107,7 @@ static void read_label(struct pprof *p, const struct wire_field *label, struct w
 	case LABEL_NAME: io_who->name = pprof_string(p, str); break;
 	case LABEL_COMM: io_who->comm = pprof_string(p, str); break;
 	case LABEL_PROCESS: io_who->process = pprof_string(p, str); break;
+	case LABEL_STATE: io_who->state = pprof_string(p, str); break;
 	default: break;
 	}
 }
@@ -199,6 +199,8 @@ int pprof_sample(struct pprof *p, struct range r)
 	}
 	if (!s.hits && s.weight && p->ours) /* [unsampled] */
 		s.flags = SAMPLE_ACCOUNTED;
+	if (p->ours && pprof_is(who.state, "waiting"))
+		s.flags |= SAMPLE_BLOCKED;
 	if (!s.hits && !s.weight && !s.nvalues)
 		return 0;
 	static const frame_id unknown = FRAME_UNKNOWN;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Wall time: threads that wait are seen, each in the function it waits in; and where threads wait for a
 # lock, for a CPU and run by turns, each function has its part of the time as the program's clocks say.
-cd "$(dirname "$0")/../.." && . tests/live/live.sh
+cd "$(dirname "$0")/../.." && . tests/live/live.sh && . tests/live/terminal.sh
 
 if ! samplers | grep -qx timer; then
 	skip "wall time" "$(why_not timer)"
@@ -35,5 +35,88 @@ for f in wait_turn under_lock hand_on outside_lock doze; do
 	expect "$f has its part of the threads' time" region $f
 done
 expect "all of the threads' time is told" whole
+# Functions and Verdicts tell the same of the lock, and so does a file of it.
+lock_wait() { # REPORT
+	awk -v total="$(csv contend wait_turn total_percent)" -v n="$(csv contend wait_turn total_samples)" '
+		/lock wait .* wait_turn: / {
+			print $1 " % and " $(NF - 1) " samples, Functions: " total " % and " n
+			found = $1 - total < 0.06 && total - $1 < 0.06 && $(NF - 1) + 1 >= n && $(NF - 1) <= n
+		} END { exit !found }' "$dir/$1.report"
+}
+expect "Verdicts tell of the lock what Functions do" lock_wait contend
 measured "threads that take turns at a lock are profiled" contend
+
+findings() { # REPORT
+	sed -n '/^Verdicts/,/cover/p' "$dir/$1.report"
+}
+for s in pb.gz json; do
+	check "a profile of the wall clock is saved as $s" eval 'timeout 60 "$ALTPTTOP" --batch --clock wall \
+		-o "$dir/saved.$s" -- "$PROGRAMS/contend" 2 2000 500 >"$dir/saved.report" 2>"$dir/truth"'
+	check "and read again" eval '"$ALTPTTOP" --batch "$dir/saved.$s" >"$dir/again.report"'
+	check "with the same verdicts, those on waiting too" eval '
+		findings saved >"$dir/one"; findings again >"$dir/two"
+		grep -q "lock wait" "$dir/one" && diff "$dir/one" "$dir/two"'
+done
+if command -v go >/dev/null; then
+	check "go tool pprof tells who waited" eval 'go tool pprof -tags "$dir/saved.pb.gz" 2>"$dir/pprof.err" |
+		grep -q ": waiting" && [ ! -s "$dir/pprof.err" ]'
+fi
+
+if ! command -v tmux >/dev/null; then
+	skip "the screens of the wall clock" "tmux is not installed"
+	done_testing
+	exit
+fi
+
+all_of_it() {
+	local i
+	for i in 1 2 3 4; do
+		shows ' all' && return
+		keys w
+		sleep 0.5
+	done
+	shows ' all'
+}
+watch() { # COMMAND: and what the screens 3 and 5 say in the end, of all of the time
+	run_in_terminal "$ALTPTTOP --clock wall $1"
+	await_screen 20 '  (ended|read)  ' && all_of_it || { screen; return 1; }
+	keys 3
+	await_screen 3 'WAIT%' && sleep 1.2 && screen >"$dir/threads.screen"
+	keys 5
+	await_screen 3 'COUNT' && sleep 1.2 && screen >"$dir/events.screen"
+	keys q
+	back_at_prompt 0
+}
+watch_contend() {
+	watch "-- sh -c 'exec $PROGRAMS/contend 8 2000 500 >$dir/truth'"
+}
+# CPU%, READY% and WAIT% are what the kernel told the thread itself, and together all of its time.
+parts() { # THREAD
+	awk -v name="$1" -v cpu="$(truth "cpu.$1")" -v ready="$(truth "ready.$1")" -v wait="$(truth "wait.$1")" '
+		function off(x, y) { return x > y ? x - y : y - x }
+		/READY%/ { for (i = 1; i <= NF; i++) if ($i == "READY%") at = NF - i }
+		$2 == name { for (i = 3; i <= NF; i++) if ($i ~ /^[0-9.]+$/ && !first) first = i
+			c = $first; r = $(first + 3); w = $(first + 4) }
+		END {
+			printf "CPU %.1f, truth %.1f; READY %.1f, truth %.1f; WAIT %.1f, truth %.1f; sum %.1f\n",
+				c, 100 * cpu, r, 100 * ready, w, 100 * wait, c + r + w
+			exit !(w && off(c, 100 * cpu) < 3 && off(r, 100 * ready) < 3 && off(w, 100 * wait) < 4 &&
+				off(c + r + w, 100) < 4)
+		}' "$dir/threads.screen"
+}
+counted() { # nearly all of five threads' time, on Events
+	awk -v all="$(truth cpu.wall)" '$1 == "wall" && $3 ~ /G$/ { got = $3 + 0 }
+		END { print got "G ns of " all " s"; exit !(got > 0.93 * all && got <= 1.01 * all) }' "$dir/events.screen"
+}
+check "a terminal opens" open_terminal 170 30
+for t in turn-1 turn-2 turn-3; do
+	expect "Threads tells all of the time of $t" parts $t
+done
+expect "Events counts all of the threads' time" counted
+measured "threads that take turns are watched" watch_contend
+
+# Of a file nobody knows what of the time that is not waiting was on a CPU.
+check "the file is opened in the terminal" watch "$dir/saved.pb.gz"
+check "no CPU time is told of its threads" eval '
+	grep -E " (turn-1|sleeper) .* n/a +n/a +n/a +n/a +[0-9.]+ " "$dir/threads.screen"'
 done_testing

@@ -24,6 +24,8 @@ static void on_sample(void *ctx, const struct raw_sample *s)
 	c->samples++;
 	c->hits += s->flags & SAMPLE_ACCOUNTED ? 0 : s->hits ? s->hits : 1;
 	c->weight += s->weight;
+	c->waiting += s->flags & SAMPLE_BLOCKED ? s->weight : 0;
+	c->waiting_hits += s->flags & SAMPLE_BLOCKED ? s->hits : 0;
 	c->accounted += s->flags & SAMPLE_ACCOUNTED ? s->weight : 0;
 	if (s->nframes && tables_frame_get(c->tables, s->frames[0])->flags & FRAME_KERNEL)
 		c->kernel_weight += s->weight;

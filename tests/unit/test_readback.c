@@ -155,6 +155,55 @@ static void test_folded_time(void **state)
 	made_fini(&m);
 }
 
+/* A profile of the wall clock: 7 samples of 3 ms wait where 40 run. */
+static void make_wall(struct made *m)
+{
+	made_init(m);
+	m->events[0].desc.cpu_time = false;
+	m->events[0].desc.states = true;
+	strcpy(m->events[0].desc.name, "wall");
+	m->cells[m->s.ncells++] = (struct snapshot_cell){.node = m->cells[0].node,
+							 .task = m->cells[0].task,
+							 .flags = SAMPLE_BLOCKED,
+							 .samples = 7,
+							 .weight = 21 * MADE_WEIGHT};
+}
+
+/* What waited does not come back as CPU time, and what a file does not tell stays unknown. */
+static void test_wall(void **state)
+{
+	static const struct {
+		enum snapshot_format format;
+		const char *title;
+		bool states;
+	} kinds[] = {{FORMAT_PPROF, "altpttop --clock wall", true},
+		     {FORMAT_CHROME, "altpttop --clock wall", true},
+		     {FORMAT_PPROF, "another profiler", false},
+		     {FORMAT_FOLDED, "altpttop --clock wall", false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct made m;
+		struct counting c;
+		size_t len;
+		make_wall(&m);
+		strcpy(m.s.title, kinds[i].title);
+		char *text = made_export(&m, kinds[i].format, NULL, &len);
+		read_text(&c, text, len);
+		assert_string_equal(c.events[0].name, "wall");
+		assert_int_equal(c.events[0].unit, EVENT_NS);
+		assert_false(c.events[0].cpu_time);
+		assert_int_equal(c.events[0].states, kinds[i].states);
+		assert_int_equal(c.weight, 121 * MADE_WEIGHT);
+		assert_in_range(c.hits, 106, 108); /* folded stacks tell only the sum */
+		assert_int_equal(c.waiting, kinds[i].states ? 21 * MADE_WEIGHT : 0);
+		assert_int_equal(c.waiting_hits, kinds[i].states ? 7 : 0);
+		counting_fini(&c);
+		free(text);
+		made_fini(&m);
+	}
+}
+
 /* Fractions anywhere in the file, and sums that need another unit. */
 static void test_folded_fractions(void **state)
 {
@@ -213,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_chrome),      cmocka_unit_test(test_chrome_hostile),
 		cmocka_unit_test(test_folded_time), cmocka_unit_test(test_folded_fractions),
 		cmocka_unit_test(test_long_name),   cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_wall),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

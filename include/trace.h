@@ -81,7 +81,9 @@ struct analysis_row {
 	uint64_t first, last;             /* edge: addresses */
 	frame_id first_frame, last_frame; /* edge: to be resolved to source lines; 0 none */
 	double share;                     /* of the analysis' whole time, 0…1 */
-	uint32_t flags;                   /* enum row_flag */
+	/* duration: the time in which no child ran, of the whole and in nanoseconds a span */
+	double self_share, self_ns;
+	uint32_t flags; /* enum row_flag */
 };
 
 struct analysis {

@@ -123,28 +123,35 @@ static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 	}
 }
 
+/* Where a row of an analysis stands in the source, if that is known. */
+static void find_place(struct build *b, const struct analysis_row *row, struct verdict *v)
+{
+	const struct loc *loc = row->first_frame ? tables_loc(b->t, row->first_frame) : NULL;
+	if (row->first_frame && !loc)
+		build_want(b, row->first_frame);
+	if (!loc || !loc->n)
+		return;
+	v->go = (struct row_key){.kind = ROW_FUNCTION, .a = loc->lines[loc->n - 1].func};
+	v->line = loc->lines[loc->n - 1].line;
+}
+
 static void judge_analysis(struct build *b, enum view_kind view, struct list *l)
 {
 	struct analysis *a = shared_analysis(&b->e->shared, view);
 	for (uint32_t i = 0; a && i < a->nrows; i++) {
-		struct verdict v = {.where = tables_text(b->t, a->rows[i].name)};
+		const struct analysis_row *row = &a->rows[i];
+		struct verdict v = {.where = tables_text(b->t, row->name)};
 		v.full = v.where;
-		analysis_facts(a, i, &v.facts);
+		analysis_facts(a, i, false, &v.facts);
 		if (v.facts.share < 0.01) /* most edges: no text is made for them */
 			continue;
-		frame_id first = a->rows[i].first_frame;
-		const struct loc *loc = first ? tables_loc(b->t, first) : NULL;
-		if (first && !loc)
-			build_want(b, first);
-		if (loc && loc->n) {
-			v.go = (struct row_key){.kind = ROW_FUNCTION,
-						.a = loc->lines[loc->n - 1].func};
-			v.line = loc->lines[loc->n - 1].line;
-		}
+		find_place(b, row, &v);
 		if (view == VIEW_EDGE)
 			v.where = build_text(b, "%s %llx-%llx", v.where,
-					     (unsigned long long)a->rows[i].first,
-					     (unsigned long long)a->rows[i].last);
+					     (unsigned long long)row->first,
+					     (unsigned long long)row->last);
+		judge(l, &v);
+		analysis_facts(a, i, true, &v.facts);
 		judge(l, &v);
 	}
 	analysis_unref(a);

@@ -251,18 +251,23 @@ static double cell(const struct analysis *a, uint32_t row, const char *title)
 	return NAN;
 }
 
-void analysis_facts(const struct analysis *a, uint32_t index, struct verdict_facts *f)
+void analysis_facts(const struct analysis *a, uint32_t index, bool own, struct verdict_facts *f)
 {
 	no_facts(f, a->view == VIEW_DURATION ? VERDICT_DURATION
 		    : a->view == VIEW_CACHE  ? VERDICT_CACHE
 					     : VERDICT_EDGE);
 	f->share = a->rows[index].share;
 	f->hits = cell(a, index, "count");
+	if (own) {
+		bool known = a->view == VIEW_DURATION;
+		f->share = known ? a->rows[index].self_share : 0;
+		f->fact[FACT_SELF_NS] = known ? a->rows[index].self_ns : NAN;
+		return;
+	}
 	f->fact[FACT_COUNT] = f->hits;
 	if (a->view == VIEW_EDGE)
 		f->fact[FACT_PATH_SHARE] = f->share;
 	f->fact[FACT_IPC] = cell(a, index, "ipc");
-	f->fact[FACT_AVG_NS] = cell(a, index, "avg");
 	f->fact[FACT_MAX_AVG] = cell(a, index, "max_avg");
 	f->fact[FACT_SD_AVG] = cell(a, index, "sd_avg");
 	f->fact[FACT_P99_P50] = cell(a, index, "p99") / cell(a, index, "p50");

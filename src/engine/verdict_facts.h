@@ -43,6 +43,7 @@ enum suspect_part { SUSPECT_SELF, SUSPECT_OWN, SUSPECT_WAITS };
 void suspect_facts(const struct suspects *s, const struct suspect *p, enum suspect_part part,
 		   struct verdict_facts *ret_facts);
 /* Row @index of an analysis. */
-void analysis_facts(const struct analysis *a, uint32_t index, struct verdict_facts *ret_facts);
+void analysis_facts(const struct analysis *a, uint32_t index, bool own,
+		    struct verdict_facts *ret_facts);
 
 #endif

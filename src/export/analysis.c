@@ -15,6 +15,25 @@ static const char *first_title(const struct analysis *a)
 					: "symbol,first_ip,last_ip";
 }
 
+/* What the columns hold. */
+static const char *legend(const struct analysis *a)
+{
+	static const char duration[] =
+		"Spans by name, highest score first. avg, max, min, total, p50, p95, p99: nanoseconds.\n"
+		"max_avg, sd_avg: longest, and standard deviation, over the average. cachemiss: the time "
+		"above the average,\nin cache misses of 150 ns. avg_child_nb: children a span. "
+		"avg_loop_size: children over different names of children.\n"
+		"score: 0 to 1, half of it by count, a fifth each by total and avg.\n\n";
+	static const char cache[] =
+		"Functions, most time first. inst, time: instructions and nanoseconds a call, callees "
+		"included; self_: without them.\nipc: instructions a cycle. count: calls. depth: "
+		"functions above it when it is entered.\n\n";
+	static const char edge[] =
+		"Runs of instructions inside one symbol, most time first. total_time, avg_time: "
+		"nanoseconds. avg_inst: instructions a run.\n\n";
+	return a->view == VIEW_DURATION ? duration : a->view == VIEW_CACHE ? cache : edge;
+}
+
 static void put_number(struct strbuf *b, double v)
 {
 	if (isnan(v))
@@ -84,6 +103,7 @@ int analysis_text(const struct analysis *a, const struct tables *t, uint32_t row
 {
 	struct strbuf b;
 	strbuf_init(&b);
+	strbuf_puts(&b, legend(a));
 	for (uint32_t i = 0; i < a->ncolumns; i++)
 		strbuf_printf(&b, " %13s", a->columns[i].title);
 	strbuf_printf(&b, "  %s\n", first_title(a));

@@ -24,7 +24,7 @@ enum fact {
 	FACT_KERNEL,      /* share of its time spent in the kernel below it */
 	FACT_RECURSION,   /* deepest recursion seen in a stack */
 	FACT_COUNT,       /* exact calls */
-	FACT_AVG_NS,      /* exact time a call, callees included */
+	FACT_SELF_NS,     /* exact time a call, without callees; its share is its own too */
 	FACT_MAX_AVG,     /* longest over average */
 	FACT_SD_AVG,      /* standard deviation over average */
 	FACT_P99_P50,     /* 99th percentile over median */

@@ -52,7 +52,8 @@ struct name_stats {
 	frame_id frame;
 	uint64_t count, min, max;
 	unsigned __int128 total;
-	unsigned __int128 outer;    /* of spans that lie in no other of their name */
+	unsigned __int128 outer; /* of spans that lie in no other of their name */
+	unsigned __int128 self;
 	uint64_t children, parents; /* spans that have children */
 	double loops;               /* Σ children / unique children over parents */
 };
@@ -250,6 +251,7 @@ static int close_span(void *ctx, const struct nested *n)
 	struct name_stats *s = &p->stats.data[node->row];
 	s->count++;
 	s->total += dur;
+	s->self += n->self_ns;
 	if (!node->recurs)
 		s->outer += dur;
 	s->min = dur < s->min ? dur : s->min;
@@ -446,9 +448,12 @@ static int deliver(struct pass *p)
 	for (uint32_t i = 0; i < n && !rc; i++) {
 		if (!filter_holds(p->filter, kept[i]))
 			continue;
-		struct analysis_row row = {.name = p->stats.data[stat_of[i]].name};
-		row.share = p->whole ? (double)p->stats.data[stat_of[i]].outer / (double)p->whole
-				     : 0;
+		const struct name_stats *s = &p->stats.data[stat_of[i]];
+		double whole = p->whole ? (double)p->whole : 1;
+		struct analysis_row row = {.name = s->name,
+					   .share = (double)s->outer / whole,
+					   .self_share = (double)s->self / whole,
+					   .self_ns = (double)s->self / (double)s->count};
 		rc = result_add(r, &row, kept[i]);
 	}
 	if (!rc) {

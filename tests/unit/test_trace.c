@@ -72,6 +72,11 @@ static void test_duration(void **state)
 	assert_cell(a, "outer", "avg_child_nb", 3);
 	assert_cell(a, "outer", "avg_loop_size", 1.5);
 	assert_cell(a, "alone", "avg_loop_size", 0);
+	const struct analysis_row *outer = &a->rows[counting_row(a, c.tables, "outer")];
+	assert_float_equal(outer->share, 100 / 110.0, 1e-9);
+	assert_float_equal(outer->self_share, 58.5 / 110, 1e-9);
+	assert_float_equal(outer->self_ns, 58500, 1e-9);
+	assert_float_equal(a->rows[counting_row(a, c.tables, "a")].self_ns, 15000, 1e-9);
 	/* self times are the samples: outer 100 - 10 - 30 - 1.5, a 10 + 20, b 10 + 1.5, alone 10 */
 	assert_int_equal(c.weight, 110000);
 	assert_non_null(strstr(c.folded.buf, "outer 58500\n"));

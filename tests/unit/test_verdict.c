@@ -1,6 +1,6 @@
 /* verdict: every rule at both sides of each of its conditions; unknown facts; Amdahl; the
  * document's table. */
-#include "insight/verdict.h"
+#include "engine/verdict_facts.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -84,6 +84,40 @@ static void test_gain(void **state)
 	assert_float_equal(verdict_gain(NAN), 1, 0);
 }
 
+/* A span is slow by its own time, not by what it contains: at both sides of both thresholds. */
+static void test_slow_per_call(void **state)
+{
+	(void)state;
+	static const struct {
+		double share, self_share, self_ns;
+		bool slow;
+	} spans[] = {{1, 0, 0, false},        {1, 0.1, 1e6, true},     {0.1, 0.1, 1e6, true},
+		     {1, 0.0999, 1e6, false}, {1, 0.1, 999999, false}, {1, 1, 5e9, true},
+		     {1, 0.05, 5e9, false},   {0.5, 0.2, 2e6, true}};
+	static const struct snapshot_column columns[] = {{"count", "", 0}, {"avg", "ns", 0}};
+	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+		const struct analysis_row row = {.share = spans[i].share,
+						 .self_share = spans[i].self_share,
+						 .self_ns = spans[i].self_ns};
+		const double cells[] = {1, 5e9};
+		const struct analysis a = {.view = VIEW_DURATION,
+					   .columns = columns,
+					   .ncolumns = 2,
+					   .nrows = 1,
+					   .rows = &row,
+					   .cells = cells};
+		struct verdict_facts f;
+		unsigned held = 0;
+		for (int own = 0; own < 2; own++) {
+			analysis_facts(&a, 0, own, &f);
+			for (unsigned k = 0; k < verdict_rule_count; k++)
+				held += verdict_holds(&verdict_rules[k], &f);
+		}
+		assert_int_equal(held, spans[i].slow);
+		assert_float_equal(f.share, spans[i].self_share, 0); /* what could be gained */
+	}
+}
+
 /* doc/verdicts.md has a line for each rule, with its kind and threshold. */
 static void test_documented(void **state)
 {
@@ -109,9 +143,8 @@ static void test_documented(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_sides),
-		cmocka_unit_test(test_multiplexed),
-		cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_both_sides), cmocka_unit_test(test_multiplexed),
+		cmocka_unit_test(test_gain),       cmocka_unit_test(test_slow_per_call),
 		cmocka_unit_test(test_documented),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

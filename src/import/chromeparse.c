@@ -241,7 +241,7 @@ static int on_string(void *ctx, const unsigned char *s, size_t n)
 	if (p->next < CHROME_KEYS)
 		return take_text(p, p->next, (const char *)s, n);
 	if (p->next == NEXT_PHASE)
-		p->event.phase = n ? (char)s[0] : 0;
+		p->event.phase = n == 1 ? (char)s[0] : 0;
 	return 1;
 }
 

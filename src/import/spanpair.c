@@ -1,6 +1,7 @@
 /*
  * spanpair: events are sorted by time (file order within a time), then matched on one stack a
- * thread.
+ * thread. Of spans that are the same time long the outer one is delivered first: what has ended
+ * waits while the begin around it is of the same moment and may end in the same one.
  */
 #include "import/spanpair.h"
 
@@ -29,6 +30,9 @@ struct open_begin {
 struct thread {
 	int64_t last_ns;
 	VEC(struct open_begin)
+	struct {
+		VEC(struct trace_span)
+	} ended; /* inner ones first; all of one moment */
 };
 
 struct spanpair {
@@ -60,8 +64,10 @@ void spanpair_free(struct spanpair *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->threads.len; i++)
+	for (size_t i = 0; i < p->threads.len; i++) {
+		vec_fini(&p->threads.data[i].ended);
 		vec_fini(&p->threads.data[i]);
+	}
 	vec_fini(&p->threads);
 	extsort_free(p->events);
 	free(p);
@@ -97,12 +103,19 @@ int spanpair_end(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name
 	return add(p, thread, ts_ns, name, END_BIT);
 }
 
-static int deliver(const struct trace_sink *trace, uint32_t thread, const struct open_begin *b,
-		   int64_t end_ns)
+/* What has ended in @t, the outermost first. */
+static int deliver(struct thread *t, const struct trace_sink *trace)
+{
+	int rc = 0;
+	while (t->ended.len && !rc)
+		rc = trace->ops->span(trace->ctx, &t->ended.data[--t->ended.len]);
+	return rc;
+}
+
+static struct trace_span span_of(uint32_t thread, const struct open_begin *b, int64_t end_ns)
 {
 	uint64_t dur = (uint64_t)end_ns - (uint64_t)b->ts_ns;
-	struct trace_span s = {b->ts_ns, end_ns > b->ts_ns ? dur : 0, b->name, thread};
-	return trace->ops->span(trace->ctx, &s);
+	return (struct trace_span){b->ts_ns, end_ns > b->ts_ns ? dur : 0, b->name, thread};
 }
 
 static int match_end(struct spanpair *p, const struct trace_sink *trace, uint32_t thread,
@@ -121,7 +134,17 @@ static int match_end(struct spanpair *p, const struct trace_sink *trace, uint32_
 	for (size_t k = i; k < t->len; k++)
 		t->data[k - 1] = t->data[k];
 	t->len--;
-	return deliver(trace, thread, &b, (int64_t)(e->ts - TS_BIAS));
+	int64_t now = (int64_t)(e->ts - TS_BIAS);
+	struct trace_span s = span_of(thread, &b, now);
+	bool waits = i > 1 && t->data[i - 2].ts_ns == b.ts_ns;
+	if (!waits && !t->ended.len)
+		return trace->ops->span(trace->ctx, &s);
+	const struct trace_span *other = t->ended.data; /* of one moment, and so is the end */
+	int rc = t->ended.len && (other->start_ns != s.start_ns || other->dur_ns != s.dur_ns)
+			 ? deliver(t, trace)
+			 : 0;
+	rc = rc ? rc : vec_push(&t->ended, s);
+	return rc || waits ? rc : deliver(t, trace);
 }
 
 int spanpair_finish(struct spanpair *p, const struct trace_sink *trace)
@@ -138,8 +161,11 @@ int spanpair_finish(struct spanpair *p, const struct trace_sink *trace)
 	for (uint32_t i = 0; i < p->threads.len && !rc; i++) {
 		struct thread *t = &p->threads.data[i];
 		p->unclosed += t->len;
-		for (size_t k = 0; k < t->len && !rc; k++)
-			rc = deliver(trace, i, &t->data[k], t->last_ns);
+		for (size_t k = 0; k < t->len && !rc; k++) {
+			struct trace_span s = span_of(i, &t->data[k], t->last_ns);
+			rc = trace->ops->span(trace->ctx, &s);
+		}
+		rc = rc ? rc : deliver(t, trace);
 	}
 	return rc;
 }

@@ -25,6 +25,7 @@
 
 #define SPAN_BYTES     (512ull << 20) /* two thirds for spans, a third for durations */
 #define START_BIAS     (1ull << 63)
+#define TIME_MOST      (1ull << 62) /* of a sink's time: 146 years */
 #define CACHE_MISS_NS  150.0
 #define PROGRESS_EVERY 65536
 
@@ -177,7 +178,8 @@ static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
  */
 static uint64_t sink_time(const struct pass *p, uint64_t biased)
 {
-	return biased - (p->first - p->first % SPANTREE_STEP_NS) + SPANTREE_STEP_NS;
+	uint64_t time = biased - (p->first - p->first % SPANTREE_STEP_NS);
+	return time < TIME_MOST ? time + SPANTREE_STEP_NS : TIME_MOST;
 }
 
 /* The spans of one path in a tenth of a second as a sample: its weight is their self time. */
@@ -458,6 +460,9 @@ static int deliver(struct pass *p)
 	}
 	if (!rc) {
 		uint64_t overlaps = nest_overlaps(p->nest);
+		if (p->last > p->first && p->last - p->first >= TIME_MOST - SPANTREE_STEP_NS)
+			result_note(r, "the trace reaches over more than 146 years: what is later "
+				       "stands there");
 		if (overlaps)
 			result_note(
 				r, "%llu spans overlap another of their thread without lying in it",

@@ -509,6 +509,46 @@ static void test_extent(void **state)
 	counting_fini(&c);
 }
 
+static void read_literal(const char *text)
+{
+	struct strbuf b = {.buf = (char *)(uintptr_t)text, .len = strlen(text)};
+	assert_int_equal(read_text(&b), 0);
+}
+
+/* Of spans that begin and end in one moment the one that began first in the file is the outer. */
+static void test_one_moment(void **state)
+{
+	(void)state;
+	read_literal(
+		"[{\"ph\":\"B\",\"ts\":1,\"name\":\"a\"},{\"ph\":\"B\",\"ts\":1,\"name\":\"b\"},"
+		"{\"ph\":\"B\",\"ts\":1,\"name\":\"c\"},{\"ph\":\"E\",\"ts\":2},{\"ph\":\"E\",\"ts\":2},"
+		"{\"ph\":\"E\",\"ts\":2},{\"ph\":\"B\",\"ts\":11,\"name\":\"a\"},"
+		"{\"ph\":\"B\",\"ts\":11,\"name\":\"d\"},{\"ph\":\"E\",\"ts\":12},"
+		"{\"ph\":\"B\",\"ts\":12,\"name\":\"e\"},{\"ph\":\"E\",\"ts\":13},"
+		"{\"ph\":\"E\",\"ts\":13}]");
+	assert_int_equal(c.hits, 6);
+	assert_non_null(strstr(c.folded.buf, "a;b;c 1000\n"));
+	assert_non_null(strstr(c.folded.buf, "a;d 1000\n"));
+	assert_non_null(strstr(c.folded.buf, "a;e 1000\n"));
+	assert_true(cell("a", "avg_child_nb") == 1.5);
+	counting_fini(&c);
+}
+
+/* Times as far apart as they can be: no wrap, and the person is told. */
+static void test_far_apart(void **state)
+{
+	(void)state;
+	read_literal("[{\"ph\":\"X\",\"ts\":-9223372036854775.807,\"dur\":5,\"name\":\"a\"},"
+		     "{\"ph\":\"X\",\"ts\":9223372036854775.806,\"dur\":0.001,\"name\":\"a\"},"
+		     "{\"ph\":\"Xtra\",\"ts\":1,\"dur\":1,\"name\":\"b\"}]");
+	assert_int_equal(c.hits, 2);
+	assert_int_equal(c.backwards, 0);
+	assert_int_equal(c.last_time_ns, 1ull << 62);
+	assert_true(c.extent_ns > (1ull << 62) - 200000000 && c.extent_ns < 1ull << 62);
+	assert_non_null(strstr(c.analyses[0]->note, "more than 146 years"));
+	counting_fini(&c);
+}
+
 /* More paths than are kept at once, below one that stays open all the time. */
 static void test_many_paths(void **state)
 {
@@ -557,7 +597,8 @@ int main(void)
 		cmocka_unit_test(test_cut),          cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_order),        cmocka_unit_test(test_many_paths),
 		cmocka_unit_test(test_cancel),       cmocka_unit_test(test_bare_values),
-		cmocka_unit_test(test_extent),       cmocka_unit_test(test_long_bare_text),
+		cmocka_unit_test(test_extent),       cmocka_unit_test(test_one_moment),
+		cmocka_unit_test(test_far_apart),    cmocka_unit_test(test_long_bare_text),
 		cmocka_unit_test(test_endless),      cmocka_unit_test(test_several_values),
 		cmocka_unit_test(test_thread_names), cmocka_unit_test(test_too_many_threads),
 	};

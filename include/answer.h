@@ -253,6 +253,7 @@ struct answer_status {
 	uint64_t window_ns;      /* asked; 0 all */
 	uint64_t covered_ns;     /* what the window really covers */
 	uint64_t set_covered_ns; /* … by the event set in view */
+	uint64_t since_mark_ns;  /* up to the window's end */
 	bool marked;             /* `z`: counting from the mark */
 	bool finished;           /* target gone or file read */
 	bool recording;          /* a file, not live */

@@ -25,7 +25,7 @@ enum snapshot_format {
 
 struct command {
 	enum {
-		COMMAND_SAVE,       /* text = path, format, replace */
+		COMMAND_SAVE,       /* text = path, format, replace; number = until when, 0 now */
 		COMMAND_MARK,       /* `z`: count from here; again: undo */
 		COMMAND_RATE,       /* number = Hz */
 		COMMAND_EVENTS,     /* text = event set or list */

@@ -42,15 +42,24 @@ static void command(struct ui *ui, struct command *c)
 	ui->ask = true;
 }
 
+/* All since the mark is in view then, until another window is chosen or the mark is undone. */
 void do_mark(struct ui *ui, struct page *page)
 {
 	struct command c = {.kind = COMMAND_MARK};
 
 	(void)page;
+	if (!ui->status.marked && (ui->config->whole || ui->status.finished)) {
+		app_say(ui, MESSAGE_INFO, "nothing more comes that could be counted from here: %s",
+			ui->config->whole ? "this is a recording" : "the target has ended");
+		return;
+	}
+	if (!ui->status.marked)
+		ui->unmarked_ns = ui->window_ns;
+	ui->frozen = false;
+	ui->window_ns = !ui->status.marked ? 0 : ui->window_ns ? ui->window_ns : ui->unmarked_ns;
 	command(ui, &c);
 	app_say(ui, MESSAGE_INFO,
-		ui->status.marked ? "the whole window again"
-				  : "counting from here; z again undoes it");
+		ui->status.marked ? "the mark is undone" : "counting from here; z again undoes it");
 }
 
 static int event_items(struct ui *ui, const char *text, struct menu_item *items)
@@ -107,6 +116,9 @@ static void events_chosen(struct ui *ui, const struct menu_item *item, const cha
 
 	snprintf(c.text, sizeof c.text, "%s", item ? item->name : text);
 	ui->set = ui->event = UINT16_MAX;
+	for (int i = 0; i < ui->ntabs; i++)
+		page_home(ui->tabs[i]);
+	page_home(page_now(ui));
 	command(ui, &c);
 	app_say(ui, MESSAGE_INFO, "asked for %s", c.text);
 }
@@ -165,7 +177,9 @@ static void save_done(struct ui *ui, const char *text)
 {
 	if (!*text)
 		return;
-	ui->save = (struct command){.kind = COMMAND_SAVE, .format = FORMAT_AUTO};
+	ui->save = (struct command){.kind = COMMAND_SAVE,
+				    .format = FORMAT_AUTO,
+				    .number = ui->frozen ? ui->until_ns : 0};
 	snprintf(ui->save.text, sizeof ui->save.text, "%s", text);
 	snprintf(ui->save_name, sizeof ui->save_name, "%s", text);
 	engine_command(ui->engine, &ui->save);

@@ -13,6 +13,7 @@
 
 #define WINDOW_START_NS 10000000000ULL
 #define MESSAGE_NS      6000000000ULL
+#define MESSAGE_LINE    80
 #define WHEEL_LINES     3
 
 static const struct screen *const screens[VIEW_KINDS] = {
@@ -30,6 +31,14 @@ const struct screen *screen_of(enum view_kind view)
 	return view < VIEW_KINDS ? screens[view] : &screen_functions;
 }
 
+/* How long a sentence stays: a line for six seconds, longer ones in proportion. */
+static uint64_t reading_ns(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n > MESSAGE_LINE ? MESSAGE_NS / MESSAGE_LINE * n : MESSAGE_NS;
+}
+
 void app_say(struct ui *ui, enum message_kind kind, const char *fmt, ...)
 {
 	va_list ap;
@@ -38,7 +47,8 @@ void app_say(struct ui *ui, enum message_kind kind, const char *fmt, ...)
 	vsnprintf(ui->message, sizeof ui->message, fmt, ap);
 	va_end(ap);
 	ui->message_kind = kind;
-	ui->message_until_ns = kind == MESSAGE_ERROR ? 0 : clock_mono_ns() + MESSAGE_NS;
+	ui->message_until_ns = kind == MESSAGE_ERROR ? 0
+						     : clock_mono_ns() + reading_ns(ui->message);
 	ui->redraw = true;
 }
 
@@ -291,8 +301,8 @@ void app_frame(struct ui *ui)
 	ui->redraw = false;
 	ui->nzones = 0;
 	canvas_clear(c);
-	layout_screen(&ui->layout, c->w, c->h,
-		      ui->depth > 1 || (page->answer && *page->answer->title), !text);
+	layout_screen(&ui->layout, c->w, c->h, header_title_lines(ui, c->w),
+		      explain_lines(page, c->w), !text);
 	if (ui->layout.small) {
 		too_small(ui);
 		return;

@@ -1,12 +1,12 @@
 /*
- * footer: the hint on the cursor's row, and the last line: keys of the screen, or a message until
- * it fades. Ui thread.
+ * footer: the last line: keys of the screen, or until it fades a message, over as many lines as it
+ * needs. Ui thread.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "paragraph.h"
 #include "screen.h"
-#include "view/number.h"
 #include "view/utf8.h"
 
 #define GAP 2
@@ -17,62 +17,23 @@ void zone_add(struct ui *ui, struct rect r, enum zone_kind kind, uint32_t what)
 		ui->zones[ui->nzones++] = (struct zone){r, kind, what};
 }
 
-/* Text at the right end of what is left of the line. */
-static void from_right(struct canvas *c, struct rect *r, enum look look, const char *text)
+/* Sentences are told whole: what does not fit the last line covers those above. */
+int footer_sentence(struct ui *ui, const char *text, struct pen pen)
 {
-	int cells = utf8_cells(text, r->w);
+	struct rect r = ui->layout.foot;
+	int lines = paragraph_lines(text, strlen(text), r.w, 0);
 
-	if (cells >= r->w * 2 / 3)
-		return;
-	canvas_text(c, r->x + r->w - cells, r->y, cells, (struct pen){(uint8_t)look, 0}, text);
-	r->w -= cells;
+	r.h = lines < ui->canvas.h ? lines : ui->canvas.h;
+	r.y -= r.h - 1;
+	canvas_fill(&ui->canvas, r, pen, ' ');
+	return paragraph_draw(&ui->canvas, text, strlen(text), r, r.y, pen, 0);
 }
 
-/* What can be said of the row: its hint, or its whole name, place and samples. */
-static void draw_hint(struct ui *ui, const struct page *page, struct rect r)
-{
-	const struct row *row = page_cursor(page);
-	struct canvas *c = &ui->canvas;
-	char text[400], number[NUMBER_TEXT];
-	uint64_t n;
-
-	if (!row || page->screen->flags & SCREEN_TEXT)
-		return;
-	if (*row->hint && !page->explained) {
-		const char *lead = row->key.kind == ROW_FUNCTION && !*row->note ? row->full
-										: row->note;
-		bool both = *lead && strcmp(lead, row->hint) != 0;
-
-		snprintf(text, sizeof text, "%.180s%s%.180s", both ? lead : "",
-			 both ? " \xc2\xb7 " : "", row->hint);
-		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, text);
-		return;
-	}
-	n = page->screen->flags & SCREEN_TOTAL ? row->total_samples : row->self_samples;
-	snprintf(text, sizeof text, "  %s sample%s", number_grouped(number, n), n == 1 ? "" : "s");
-	if (n)
-		from_right(c, &r, LOOK_DIM, text);
-	if (row->key.kind == ROW_LINE || row->key.kind == ROW_INSN) {
-		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, row->note);
-		return;
-	}
-	snprintf(text, sizeof text, row->line ? "  %.200s:%u" : "  %.200s", row->file, row->line);
-	if (*row->file)
-		from_right(c, &r, LOOK_LINE, text);
-	r.w -= canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, row->full);
-	if (row->key.kind == ROW_THREAD && *row->module) {
-		snprintf(text, sizeof text, "  in %.300s", row->module);
-		canvas_text(c, page->screen ? c->w - r.w : 0, r.y, r.w, (struct pen){LOOK_DIM, 0},
-			    text);
-	}
-}
-
-static void draw_message(struct ui *ui, struct rect r)
+static void draw_message(struct ui *ui)
 {
 	static const enum look looks[] = {LOOK_NORMAL, LOOK_GOOD, LOOK_WARN, LOOK_ERROR};
 
-	canvas_text(&ui->canvas, r.x, r.y, r.w, (struct pen){(uint8_t)looks[ui->message_kind], 0},
-		    ui->message);
+	footer_sentence(ui, ui->message, (struct pen){(uint8_t)looks[ui->message_kind], 0});
 }
 
 /* Keys that hide something by where the CPU was: while one is on, the footer names it first. */
@@ -157,9 +118,9 @@ void footer_draw(struct ui *ui)
 	const struct page *page = page_now(ui);
 
 	if (ui->layout.hint.h)
-		draw_hint(ui, page, ui->layout.hint);
+		explain_draw(ui, page, ui->layout.hint);
 	if (ui->message_kind)
-		draw_message(ui, ui->layout.foot);
+		draw_message(ui);
 	else
 		draw_keys(ui, page, ui->layout.foot);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "paragraph.h"
 #include "screen.h"
 #include "view/facts.h"
 #include "view/number.h"
@@ -184,6 +185,7 @@ static void draw_tabs(struct ui *ui, struct rect r)
 	struct facts_state state = {
 		.window_ns = window_shown(ui),
 		.covered_ns = ui->status.covered_ns,
+		.since_mark_ns = ui->status.since_mark_ns,
 		.recording = ui->status.recording,
 		.flags = (ui->flags | page->flags) & page->view->flags,
 		.frozen = ui->frozen,
@@ -216,9 +218,28 @@ static void title_spans(const struct page *page, const char *ret_text[3])
 	ret_text[2] = page->about;
 }
 
+/* The answer's sentence of a root page that is longer than the line; NULL: no such. */
+static const char *long_title(const struct ui *ui, int w)
+{
+	const struct page *page = ui->pages[ui->depth - 1];
+	const char *title = page->answer ? page->answer->title : "";
+
+	return ui->depth == 1 && utf8_cells(title, w + 1) > w ? title : NULL;
+}
+
+int header_title_lines(const struct ui *ui, int w)
+{
+	const struct answer *a = ui->pages[ui->depth - 1]->answer;
+	const char *title = long_title(ui, w);
+
+	return title ? paragraph_lines(title, strlen(title), w, 0)
+		     : ui->depth > 1 || (a && *a->title);
+}
+
 /* The way here as far as there is room for it, then the title. */
 static void draw_title(struct ui *ui, struct rect r)
 {
+	const char *whole = r.h > 1 ? long_title(ui, r.w) : NULL;
 	static const enum look looks[] = {LOOK_VALUE, LOOK_DIM, LOOK_STRONG};
 	static const char arrow[] = " \xe2\x80\xba ";
 	struct canvas *c = &ui->canvas;
@@ -226,6 +247,10 @@ static void draw_title(struct ui *ui, struct rect r)
 	char name[SHORT_NAME];
 	int x = r.x, end = r.x + r.w, room = r.w, first = ui->depth - 1;
 
+	if (whole) {
+		paragraph_draw(c, whole, strlen(whole), r, r.y, (struct pen){LOOK_STRONG, 0}, 0);
+		return;
+	}
 	title_spans(page_now(ui), text);
 	text[2] = shorten(text[2], r.w - 20, name, sizeof name);
 	for (int i = 0; i < 3; i++)

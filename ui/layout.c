@@ -4,31 +4,33 @@
  */
 #include "layout.h"
 
-static struct rect line(int *y, int w, bool wanted)
+#define TITLE_MOST 3
+
+static struct rect lines(int *y, int w, int n)
 {
-	struct rect r = {0, *y, w, wanted ? 1 : 0};
+	struct rect r = {0, *y, w, n};
 
 	*y += r.h;
 	return r;
 }
 
-void layout_screen(struct layout *ret, int w, int h, bool titled, bool headed)
+void layout_screen(struct layout *ret, int w, int h, int title, int hint, bool headed)
 {
 	int y = 0, below;
 
 	*ret = (struct layout){.small = w < LAYOUT_MIN_W || h < LAYOUT_MIN_H};
 	if (ret->small)
 		return;
-	ret->facts = line(&y, w, true);
-	ret->quality = line(&y, w, h >= 9);
-	ret->tabs = line(&y, w, h >= 7);
-	ret->title = line(&y, w, titled && h >= 10);
-	ret->heads = line(&y, w, headed);
-	below = h >= 16 ? 2 : 1;
-	ret->body = (struct rect){0, y, w, h - y - below};
-	y += ret->body.h;
-	ret->hint = line(&y, w, below == 2);
-	ret->foot = line(&y, w, true);
+	title = h < 10 ? 0 : h < 16 ? title > 0 : title < TITLE_MOST ? title : TITLE_MOST;
+	below = h < 16 ? 0 : hint < 1 ? 1 : hint < h / 4 ? hint : h / 4;
+	ret->facts = lines(&y, w, 1);
+	ret->quality = lines(&y, w, h >= 9);
+	ret->tabs = lines(&y, w, h >= 7);
+	ret->title = lines(&y, w, title);
+	ret->heads = lines(&y, w, headed);
+	ret->body = lines(&y, w, h - y - below - 1);
+	ret->hint = lines(&y, w, below);
+	ret->foot = lines(&y, w, 1);
 }
 
 struct rect layout_box(int screen_w, int screen_h, int w, int h)

@@ -24,7 +24,8 @@ struct layout {
 };
 
 /* @titled: the screen has a title line; @headed: its table has column titles. */
-void layout_screen(struct layout *ret, int w, int h, bool titled, bool headed);
+/* @title, @hint: lines that they want; a title of 0 has none. The hint gets a quarter at most. */
+void layout_screen(struct layout *ret, int w, int h, int title, int hint, bool headed);
 
 /* A box of at most w × h cells in the middle of the screen, kept inside it. */
 struct rect layout_box(int screen_w, int screen_h, int w, int h);

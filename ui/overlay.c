@@ -11,7 +11,11 @@
 #include "screen.h"
 #include "view/utf8.h"
 
-#define HELP_KEYS 18 /* cells of the first column in lines that start with blanks */
+#define HELP_KEYS  18 /* cells of the first column in lines that start with blanks */
+#define MENU_NAME  40 /* cells of a menu's first column at most */
+#define MENU_WHOLE 3
+
+static const char question_keys[] = "y yes  any other key no";
 
 void overlay_close(struct ui *ui)
 {
@@ -228,29 +232,49 @@ bool overlay_key(struct ui *ui, uint32_t key)
 	return true;
 }
 
-static struct rect menu_rect(const struct ui *ui)
+/* Cells that a line of the menu takes whole, and its name alone. */
+static int menu_cells(const struct menu_item *item, int *ret_name)
+{
+	int name = utf8_cells(item->name, MENU_NAME), whole = utf8_cells(item->name, 100);
+
+	*ret_name = name;
+	return whole > name ? 999 : name + 2 + utf8_cells(item->text, 160);
+}
+
+struct menu_place {
+	struct rect box;
+	int names; /* cells of the first column */
+	int rows;  /* of items */
+	int whole; /* lines below them, for what is cut in the one at the cursor */
+};
+
+static struct menu_place menu_place(const struct ui *ui)
 {
 	const struct overlay *o = &ui->overlay;
-	int names = 0, w, h = o->nitems + 2 + (o->filters ? 1 : 0);
+	struct menu_place p = {0};
+	int title = utf8_cells(o->title, 70) + 6, w = o->filters && title < 50 ? 50 : title,
+	    wide = 0;
+	int h = o->nitems + 2 + (o->filters ? 1 : 0);
 
 	for (int i = 0; i < o->nitems; i++) {
-		int cells = utf8_cells(o->items[i].name, 40) + 2 + utf8_cells(o->items[i].text, 60);
+		int name, cells = menu_cells(&o->items[i], &name);
 
-		names = cells > names ? cells : names;
+		p.names = name > p.names ? name : p.names;
+		wide = cells > wide ? cells : wide;
 	}
-	w = names + 4 > utf8_cells(o->title, 70) + 6 ? names + 4 : utf8_cells(o->title, 70) + 6;
-	if (o->filters)
-		w = w > 50 ? w : 50;
-	if (o->filters && h < 8)
-		h = 8;
-	return layout_box(ui->canvas.w - 2, ui->canvas.h - 2, w, h);
+	wide += 4;
+	p.whole = wide > ui->canvas.w - 2 && ui->canvas.h >= 12 ? MENU_WHOLE : 0;
+	h = (o->filters && h < 8 ? 8 : h) + p.whole;
+	p.box = layout_box(ui->canvas.w - 2, ui->canvas.h - 2, wide > w ? wide : w, h);
+	p.rows = p.box.h - 2 - p.whole - (o->filters ? 1 : 0);
+	return p;
 }
 
 bool overlay_mouse(struct ui *ui, int x, int y, bool twice, int wheel)
 {
 	struct overlay *o = &ui->overlay;
-	struct rect r = menu_rect(ui);
-	int line = y - r.y - 1 - (o->filters ? 1 : 0) + o->top;
+	struct menu_place p = menu_place(ui);
+	int line = y - p.box.y - 1 - (o->filters ? 1 : 0);
 
 	(void)twice;
 	if (o->kind == OVERLAY_NONE)
@@ -262,52 +286,61 @@ bool overlay_mouse(struct ui *ui, int x, int y, bool twice, int wheel)
 	} else if (o->kind == OVERLAY_MENU) {
 		if (wheel)
 			menu_key(ui, wheel < 0 ? K_UP : K_DOWN);
-		else if (!rect_holds(r, x, y))
+		else if (!rect_holds(p.box, x, y))
 			prompt_end(ui, false);
-		else if (line >= 0 && line < o->nmatch) {
-			o->cursor = line;
+		else if (line >= 0 && line < p.rows && line + o->top < o->nmatch) {
+			o->cursor = line + o->top;
 			menu_choose(ui);
 		}
 	}
 	return true;
 }
 
+static void draw_item(struct canvas *c, const struct menu_item *item, int names, struct rect r)
+{
+	canvas_text(c, r.x, r.y, r.w < names ? r.w : names,
+		    (struct pen){item->off ? LOOK_DIM : LOOK_NORMAL, PEN_BOX}, item->name);
+	canvas_text(c, r.x + names + 2, r.y, r.w - names - 2,
+		    (struct pen){item->off ? LOOK_WARN : LOOK_NOTE, PEN_BOX}, item->text);
+}
+
+/* What the line at the cursor says, whole. */
+static void draw_item_whole(struct canvas *c, const struct menu_item *item, struct rect r)
+{
+	char text[sizeof item->name + sizeof item->text + 4];
+	bool named = !strncmp(item->text, item->name, strlen(item->name));
+
+	snprintf(text, sizeof text, "%s%s%s", named ? "" : item->name,
+		 named || !*item->text ? "" : ": ", item->text);
+	paragraph_draw(c, text, strlen(text), r, r.y, (struct pen){LOOK_LABEL, PEN_BOX}, 0);
+}
+
 static void draw_menu(struct ui *ui)
 {
 	struct overlay *o = &ui->overlay;
 	struct canvas *c = &ui->canvas;
-	struct rect r = menu_rect(ui);
-	int y = r.y + 1, rows = r.h - 2, name_w = 0;
+	struct menu_place p = menu_place(ui);
+	struct rect r = {p.box.x + 2, p.box.y + 1, p.box.w - 4, 1};
 
-	canvas_box(c, r, o->title);
-	if (o->filters) {
-		edit_draw(&o->edit, c, r.x + 2, y++, r.w - 4, PEN_BOX);
-		rows--;
-	}
-	for (int i = 0; i < o->nitems; i++) {
-		int cells = utf8_cells(o->items[i].name, 40);
-
-		name_w = cells > name_w ? cells : name_w;
-	}
+	canvas_box(c, p.box, o->title);
+	if (o->filters)
+		edit_draw(&o->edit, c, r.x, r.y++, r.w, PEN_BOX);
 	if (o->cursor < o->top)
 		o->top = o->cursor;
-	if (o->cursor >= o->top + rows)
-		o->top = o->cursor - rows + 1;
-	for (int i = 0; i < rows && o->top + i < o->nmatch; i++, y++) {
-		const struct menu_item *item = &o->items[o->match[o->top + i]];
-		int x = r.x + 2, end = r.x + r.w - 2;
-
-		canvas_text(c, x, y, end - x < name_w ? end - x : name_w,
-			    (struct pen){item->off ? LOOK_DIM : LOOK_NORMAL, PEN_BOX}, item->name);
-		x += name_w + 2;
-		canvas_text(c, x, y, end - x,
-			    (struct pen){item->off ? LOOK_WARN : LOOK_NOTE, PEN_BOX}, item->text);
-		if (o->top + i == o->cursor)
-			canvas_paint(c, (struct rect){r.x + 1, y, r.w - 2, 1}, PEN_SELECT);
-	}
+	if (o->cursor >= o->top + p.rows)
+		o->top = o->cursor - p.rows + 1;
 	if (o->filters && !o->nmatch)
-		canvas_text(c, r.x + 2, y, r.w - 4, (struct pen){LOOK_DIM, PEN_BOX},
+		canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_DIM, PEN_BOX},
 			    o->free ? "Enter takes the text as it is" : "nothing matches");
+	for (int i = 0; i < p.rows && o->top + i < o->nmatch; i++, r.y++) {
+		draw_item(c, &o->items[o->match[o->top + i]], p.names, r);
+		if (o->top + i == o->cursor)
+			canvas_paint(c, (struct rect){r.x - 1, r.y, r.w + 2, 1}, PEN_SELECT);
+	}
+	r.y = p.box.y + p.box.h - 1 - p.whole;
+	r.h = p.whole;
+	if (p.whole && o->nmatch)
+		draw_item_whole(c, &o->items[o->match[o->cursor]], r);
 }
 
 /* A line of the text: a heading, or with its first column looking like keys. */
@@ -362,6 +395,18 @@ static void draw_text(struct ui *ui)
 				   : "any key goes back");
 }
 
+static void draw_question(struct ui *ui)
+{
+	char text[sizeof ui->overlay.title + 32];
+	struct rect foot = ui->layout.foot;
+
+	snprintf(text, sizeof text, "%s ", ui->overlay.title);
+	foot.x = utf8_cells(text, foot.w);
+	strcat(text, question_keys);
+	if (footer_sentence(ui, text, (struct pen){LOOK_STATE, 0}) == 1)
+		canvas_look(&ui->canvas, foot, LOOK_KEY);
+}
+
 void overlay_draw(struct ui *ui)
 {
 	struct overlay *o = &ui->overlay;
@@ -373,17 +418,13 @@ void overlay_draw(struct ui *ui)
 	case OVERLAY_NONE: break;
 	case OVERLAY_MENU: draw_menu(ui); break;
 	case OVERLAY_TEXT: draw_text(ui); break;
+	case OVERLAY_QUESTION: draw_question(ui); break;
 	case OVERLAY_PROMPT:
-	case OVERLAY_QUESTION:
 		canvas_fill(c, foot, (struct pen){LOOK_INPUT, 0}, ' ');
 		x = foot.x +
 		    canvas_text(c, foot.x, foot.y, foot.w * 2 / 3, (struct pen){LOOK_STATE, 0},
 				o->title) +
 		    1;
-		if (o->kind == OVERLAY_PROMPT)
-			edit_draw(&o->edit, c, x, foot.y, foot.x + foot.w - x, 0);
-		else
-			canvas_text(c, x, foot.y, foot.x + foot.w - x, (struct pen){LOOK_KEY, 0},
-				    "y yes  any other key no");
+		edit_draw(&o->edit, c, x, foot.y, foot.x + foot.w - x, 0);
 	}
 }

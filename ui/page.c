@@ -142,6 +142,12 @@ void page_move(struct page *page, int to)
 	page->cursor_key = row ? row->key : (struct row_key){0};
 }
 
+void page_home(struct page *page)
+{
+	page->cursor = page->top = 0;
+	page->pinned = false;
+}
+
 static int find_key(const struct page *page, struct row_key key)
 {
 	for (size_t i = 0; i < page->shown.len; i++)

@@ -26,15 +26,16 @@ struct ui;
 struct page;
 
 enum screen_flag {
-	SCREEN_TREE = 1 << 0,    /* left and right collapse and expand */
-	SCREEN_TEXT = 1 << 1,    /* no column titles, no filter, no sorting */
-	SCREEN_FOLLOW = 1 << 2,  /* stays at its end while the cursor is there */
-	SCREEN_CODE = 1 << 3,    /* rows are functions: callers, source, bottom-up work */
-	SCREEN_DRILL = 1 << 4,   /* reached only by going in: has a title line */
-	SCREEN_WRAP = 1 << 6,    /* long lines are broken, not cut */
-	SCREEN_UNFOLDS = 1 << 7, /* a tree that opens its hot paths by itself */
-	SCREEN_ORDERED = 1 << 8, /* rows have an order of their own: no sorting */
-	SCREEN_TOTAL = 1 << 5,   /* bars show shares of everything, not of the largest */
+	SCREEN_TREE = 1 << 0,     /* left and right collapse and expand */
+	SCREEN_TEXT = 1 << 1,     /* no column titles, no filter, no sorting */
+	SCREEN_FOLLOW = 1 << 2,   /* stays at its end while the cursor is there */
+	SCREEN_CODE = 1 << 3,     /* rows are functions: callers, source, bottom-up work */
+	SCREEN_DRILL = 1 << 4,    /* reached only by going in: has a title line */
+	SCREEN_WRAP = 1 << 6,     /* long lines are broken, not cut */
+	SCREEN_UNFOLDS = 1 << 7,  /* a tree that opens its hot paths by itself */
+	SCREEN_ORDERED = 1 << 8,  /* rows have an order of their own: no sorting */
+	SCREEN_TOTAL = 1 << 5,    /* bars show shares of everything, not of the largest */
+	SCREEN_EXPLAINS = 1 << 9, /* what a row's note and hint say stands whole below the table */
 };
 
 struct screen {
@@ -61,7 +62,6 @@ struct screen {
 
 struct page {
 	const struct screen *screen;
-	bool explained; /* what the cursor's row says stands whole below the table */
 	const struct view *view;
 	struct row_key focus;
 	char about[256]; /* name of the focus */
@@ -74,6 +74,7 @@ struct page {
 		VEC(uint32_t)
 	} shown;                   /* indexes of answer rows that are not hidden */
 	int cursor, top;           /* in shown */
+	int height;                /* of the table when it was drawn last */
 	struct row_key cursor_key; /* the row the cursor stays on */
 	bool pinned;               /* the person has moved the cursor */
 	int shift;                 /* cells scrolled to the right */
@@ -108,9 +109,10 @@ struct ui {
 	uint32_t serial;
 	uint32_t flags; /* enum query_flag, toggled by keys, for all pages */
 	uint64_t window_ns;
-	uint16_t set;     /* event set in view, UINT16_MAX: the newest */
-	uint16_t event;   /* whose weights are shares, UINT16_MAX: the first of the set */
-	bool event_found; /* that of -s, or it is not there */
+	uint64_t unmarked_ns; /* the window before `z` */
+	uint16_t set;         /* event set in view, UINT16_MAX: the newest */
+	uint16_t event;       /* whose weights are shares, UINT16_MAX: the first of the set */
+	bool event_found;     /* that of -s, or it is not there */
 	task_id task;
 	char thread[64];   /* its name, "" no zoom */
 	task_id last_task; /* under the cursor of Threads at last, for `t` */
@@ -164,6 +166,7 @@ void page_ask(struct ui *ui, struct page *page);
 const struct row *page_row(const struct page *page, int index); /* of shown; NULL: none */
 const struct row *page_cursor(const struct page *page);
 void page_move(struct page *page, int to); /* clamps, pins */
+void page_home(struct page *page);         /* to the top, as if it had never been moved */
 void page_expand(struct ui *ui, struct page *page, bool expand);
 bool page_search(struct ui *ui, struct page *page, int step); /* from the cursor, 0: itself too */
 /* The function a row is or leads to; kind 0: none. */
@@ -175,12 +178,14 @@ void row_function_name(const struct row *row, char *ret, size_t size);
 void table_draw(struct ui *ui, struct page *page, struct rect heads, struct rect body);
 void header_draw(struct ui *ui);
 void footer_draw(struct ui *ui);
+int footer_sentence(struct ui *ui, const char *text, struct pen pen); /* how many lines */
+int explain_lines(const struct page *page, int w); /* that the row below the table wants */
+void explain_draw(struct ui *ui, const struct page *page, struct rect r);
+int header_title_lines(const struct ui *ui, int w); /* 0: the screen has no title */
 void zone_add(struct ui *ui, struct rect r, enum zone_kind kind, uint32_t what);
 
 /* Ready-made answers for ops. */
 bool enter_source(struct ui *ui, struct page *page, const struct row *row);
-void explain_row(struct ui *ui, struct page *page, struct rect body); /* a draw: the cursor's whole
-									 note and hint */
 void help_open(struct ui *ui);
 
 const struct screen *screen_of(enum view_kind view);

@@ -89,10 +89,9 @@ const struct screen screen_events = {
 		"it was on the hardware, over how many seconds, and the metrics made of it in the window. "
 		"A value that is not there says why. e chooses another set while all goes on; sets that "
 		"were in use before stay below, and Enter shows all screens by one of them.",
-	.flags = SCREEN_TREE,
+	.flags = SCREEN_TREE | SCREEN_EXPLAINS,
 	.foot = {ACTION_EVENTS, ACTION_ENTER, ACTION_RATE},
 	.enter = enter_set,
-	.draw = explain_row,
 };
 
 const struct screen screen_topdown = {
@@ -106,10 +105,9 @@ const struct screen screen_topdown = {
 		"OWN how much of its own slots go there. The line above names the part to look at and "
 		"what to do next. e chooses a set that counts slots.",
 	.empty = "no samples of events that count slots yet",
-	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL | SCREEN_CODE,
+	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL | SCREEN_CODE | SCREEN_EXPLAINS,
 	.foot = {ACTION_ENTER, ACTION_EVENTS, ACTION_EXPAND, ACTION_EXPAND_ALL, ACTION_SOURCE},
 	.enter = enter_slots,
-	.draw = explain_row,
 };
 
 const struct screen screen_duration = {

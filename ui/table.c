@@ -129,14 +129,18 @@ static void draw_empty(struct ui *ui, const struct page *page, struct rect body)
 		       (struct pen){LOOK_DIM, 0}, 0);
 }
 
-/* The cursor within the body, the body within the rows; a cursor that jumped comes to the middle.
+/*
+ * The cursor within the body, the body within the rows; a cursor that jumped comes to the middle,
+ * but not one that a lower table lost from its end.
  */
 static void scroll_to_cursor(struct page *page, int height)
 {
 	int n = (int)page->shown.len, above = page->top - page->cursor;
 	int below = page->cursor - (page->top + height - 1);
+	int lower = page->height > height ? page->height - height : 0;
 
-	if (above > 1 || below > 1)
+	page->height = height;
+	if (above > 1 || below > 1 + lower)
 		page->top = page->cursor - height / 2;
 	else if (above > 0 || below > 0)
 		page->top += above > 0 ? -above : below;

@@ -153,7 +153,7 @@ static int analysis_file(struct session *s, struct err *err)
 int session_output(struct session *s, const struct snapshot *snapshot)
 {
 	const struct options *o = s->options;
-	struct err err;
+	struct err err = {0};
 
 	if (!o->output)
 		return 0;
@@ -164,6 +164,6 @@ int session_output(struct session *s, const struct snapshot *snapshot)
 		complain("%s", err.msg);
 		return 1;
 	}
-	complain("wrote %s", o->output);
+	complain("wrote %s%s%s", o->output, *err.msg ? "; " : "", err.msg);
 	return 0;
 }

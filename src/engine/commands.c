@@ -13,20 +13,29 @@
 #include "engine/core.h"
 #include "symbol/resolver.h"
 
-static const char *span_text(uint64_t window_ns, bool marked, char *text, size_t size)
+/* What is saved: the seconds there are, not those that were asked for. */
+static void tell_span(const struct engine *e, struct job *job, uint64_t window_ns,
+		      uint64_t until_ns)
 {
-	if (window_ns)
-		snprintf(text, size, "the last %llu s",
-			 (unsigned long long)(window_ns / 1000000000));
+	uint64_t ns = job->snapshot->end_ns - job->snapshot->start_ns;
+	uint64_t mark_ns = e->profile.mark_ns;
+	bool marked = mark_ns && job->snapshot->start_ns <= mark_ns;
+
+	if (!ns) /* samples that tell no time */
+		snprintf(job->span, sizeof job->span, "all");
 	else
-		snprintf(text, size, "%s", marked ? "all since the mark" : "all");
-	return text;
+		snprintf(job->span, sizeof job->span, "%s%.1f s%s%s",
+			 until_ns || marked ? ""
+			 : window_ns        ? "the last "
+					    : "all, ",
+			 (double)ns / 1e9, marked ? " since the mark" : "",
+			 until_ns ? ", until the screen was frozen" : "");
 }
 
 static void save(struct engine *e, const struct command *c)
 {
 	uint64_t window = e->ask ? e->ask->query.window_ns : 0;
-	uint64_t until = e->ask ? e->ask->query.until_ns : 0;
+	uint64_t until = c->number;
 	struct job job = {.kind = JOB_SAVE, .format = c->format, .replace = c->replace};
 
 	job.snapshot = engine_freeze(e, window, until);
@@ -36,7 +45,7 @@ static void save(struct engine *e, const struct command *c)
 	}
 	memcpy(job.path, c->text, sizeof job.path);
 	job.path[sizeof job.path - 1] = '\0';
-	span_text(window, e->profile.mark_ns != 0, job.span, sizeof job.span);
+	tell_span(e, &job, window, until);
 	jobs_save(e, &job);
 }
 

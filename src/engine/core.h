@@ -72,10 +72,11 @@ struct count_state {
 	bool seen;
 	uint8_t state; /* enum value_state */
 	struct raw_count first, last;
+	struct raw_count told;        /* the reading that the newest rate goes up to */
 	double per_second[SPARK_MAX]; /* newest last */
 	uint32_t nspark;
-	uint64_t begin_ns;
 	uint64_t sampled; /* what its samples stand for, since the beginning */
+	uint64_t samples; /* of the event, as long as it was in use */
 };
 
 struct topdown_fit;

@@ -10,8 +10,9 @@
 #include "engine/core.h"
 #include "engine/record.h"
 
-#define LOOK_EVERY   256 /* records between two looks at the clock */
-#define COUNT_GAP_NS 5e9
+#define LOOK_EVERY     256 /* records between two looks at the clock */
+#define COUNT_GAP_NS   5e9
+#define COUNT_LEAST_NS 5e8
 
 /* Where a part is hidden, and only then, nothing is compared: the accounts of the two parts are
  * coarser than the samples, and what was hidden is not missing. */
@@ -92,6 +93,7 @@ static void take_sample(struct engine *e, const struct sample *s)
 	if (s->event < EVENT_MAX) {
 		spans_add(&e->spans, e->shared.events[s->event].set, s->time_ns);
 		e->counts[s->event].sampled += s->weight;
+		e->counts[s->event].samples++;
 	}
 	triggers_sample(e, s->event, s->time_ns);
 	profile_add(&e->profile, s, sample_values(s), sample_frames(s));
@@ -104,23 +106,25 @@ static void take_count(struct engine *e, const struct raw_count *c)
 		return;
 	struct count_state *s = &e->counts[c->event];
 	s->state = c->state;
-	double span = s->seen && c->time_ns > s->last.time_ns
-			      ? (double)(c->time_ns - s->last.time_ns)
-			      : 0;
-	/* Readings come by the second; a set that was left and chosen again counted nothing
-	 * between. */
-	if (span > 0 && span < COUNT_GAP_NS && c->value >= s->last.value) {
+	if (!s->seen)
+		s->first = s->told = *c;
+	s->seen = true;
+	s->last = *c;
+	/* Readings come by the second, and where events are opened anew one more: a rate over a
+	 * moment is none. */
+	double span = c->time_ns > s->told.time_ns ? (double)(c->time_ns - s->told.time_ns) : 0;
+	if (span < COUNT_LEAST_NS && c->value >= s->told.value)
+		return;
+	/* A set that was left and chosen again counted nothing between. */
+	if (span < COUNT_GAP_NS && c->value >= s->told.value) {
 		if (s->nspark == SPARK_MAX)
 			memmove(s->per_second, s->per_second + 1,
 				(SPARK_MAX - 1) * sizeof *s->per_second);
 		else
 			s->nspark++;
-		s->per_second[s->nspark - 1] = (double)(c->value - s->last.value) * 1e9 / span;
+		s->per_second[s->nspark - 1] = (double)(c->value - s->told.value) * 1e9 / span;
 	}
-	if (!s->seen)
-		s->first = *c;
-	s->seen = true;
-	s->last = *c;
+	s->told = *c;
 }
 
 static void take_extent(struct engine *e, const struct extent *x)

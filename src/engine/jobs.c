@@ -50,7 +50,8 @@ static void save(struct engine *e, const struct job *job)
 	char path[sizeof job->path];
 	int rc = save_as(e, job, path, sizeof path, &err);
 	if (rc == 0)
-		engine_tell(e, NOTICE_SAVED, "%s: %s", path, job->span);
+		engine_tell(e, NOTICE_SAVED, "%s: %s%s%s", path, job->span, *err.msg ? "; " : "",
+			    err.msg);
 	else if (rc == -EEXIST && !job->number)
 		engine_tell(e, NOTICE_EXISTS, "%s", job->path);
 	else

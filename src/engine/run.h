@@ -42,7 +42,8 @@ struct engine_setup {
 	bool no_kernel, no_user; /* as the source was told */
 	uint32_t rate_hz;        /* asked rate, 0 unknown */
 	const char *event_set;   /* as -E or -e said, NULL: the default */
-	/* Write a snapshot to a file; runs on the jobs thread. -EEXIST: there and !replace. */
+	/* Write a snapshot to a file; runs on the jobs thread. 0, perhaps with a remark in
+	 * err->msg; -EEXIST: there and !replace. */
 	int (*save)(const struct snapshot *s, const char *path, enum snapshot_format format,
 		    bool replace, struct err *err);
 	struct trigger_setup triggers;

@@ -1,8 +1,9 @@
 /*
  * show_events: what each event counted or sampled over the whole target, and why where it did not.
  *
- * Where the source reads its counters, the figures are theirs, since the set began; else they are
- * summed from the samples of the window. Sets that were in use before stand below the newest.
+ * Where the source reads its counters, the figures are theirs, of all the time that the set was in
+ * use; else, and of metrics, they are summed from the samples of the window. OVER says which. Sets
+ * that were in use before stand below the newest.
  * Engine thread.
  */
 #include <math.h>
@@ -18,10 +19,10 @@
 
 static const struct snapshot_column columns[] = {
 	{"PER S", "", 0},   {"COUNT", "", 0},
+	{"OVER", "s", 1},                        /* the time that count and samples are of */
 	{"SAMPLES", "", 0}, {"RUNNING", "%", 1}, /* of the time, on the hardware */
-	{"OVER", "s", 1},                        /* the time that the figures are of */
 };
-enum { CELL_RATE, CELL_COUNT, CELL_SAMPLES, CELL_RUNNING_SHARE, CELL_OVER, CELLS };
+enum { CELL_RATE, CELL_COUNT, CELL_OVER, CELL_SAMPLES, CELL_RUNNING_SHARE, CELLS };
 
 struct event_sums {
 	uint64_t samples, weight, value, readings, ppm;
@@ -141,26 +142,33 @@ static const char *remark(struct build *b, uint16_t index, const struct event_de
 	return "read along with its group's leader";
 }
 
+static double *no_cells(struct build *b)
+{
+	double *cells = arena_alloc(&b->box->arena, CELLS * sizeof *cells);
+
+	for (int i = 0; cells && i < CELLS; i++)
+		cells[i] = NAN;
+	b->failed |= !cells;
+	return cells;
+}
+
 static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 		 const struct event_sums *s)
 {
 	const struct count_state *c = &b->e->counts[index];
-	double *cells = arena_alloc(&b->box->arena, CELLS * sizeof *cells);
+	double *cells = no_cells(b);
 	struct row *row = build_row(b);
-	if (!cells || !row) {
-		b->failed = true;
+
+	if (!cells || !row)
 		return;
-	}
-	for (int i = 0; i < CELLS; i++)
-		cells[i] = NAN;
 	if (d->hidden)
 		; /* what was read is not its count */
 	else if (c->seen)
 		fill_counted(b, cells, c, d->set);
 	else
 		fill_sampled(b, cells, s, d);
-	if (d->sampled && !d->hidden)
-		cells[CELL_SAMPLES] = (double)s->samples;
+	if (d->sampled && !d->hidden) /* of the same time as the count */
+		cells[CELL_SAMPLES] = (double)(c->seen ? c->samples : s->samples);
 	row->key = (struct row_key){.kind = ROW_EVENT, .a = index, .b = d->set};
 	row->name = row->full = d->name;
 	row->cells = cells;
@@ -174,14 +182,11 @@ static void emit(struct build *b, uint16_t index, const struct event_desc *d,
 static void emit_metric(struct build *b, uint32_t i)
 {
 	const struct set_metric *m = b->metrics.m[i].metric;
-	double *cells = arena_alloc(&b->box->arena, CELLS * sizeof *cells);
+	double *cells = no_cells(b);
 	struct row *row = build_row(b);
-	if (!cells || !row) {
-		b->failed = true;
+
+	if (!cells || !row)
 		return;
-	}
-	for (int k = 0; k < CELLS; k++)
-		cells[k] = NAN;
 	cells[CELL_RATE] = metrics_value(&b->metrics, i, b->e->flat.all_values);
 	if (!isnan(cells[CELL_RATE])) {
 		cells[CELL_RUNNING_SHARE] = 100 * (double)b->metrics.running[i];
@@ -213,10 +218,12 @@ static void emit_heading(struct build *b, uint16_t set, const char *what)
 	uint32_t n = shared_event_count(&b->e->shared);
 	struct row *row = build_row(b);
 	const struct event_desc *first = NULL;
+	double *over = no_cells(b);
 	uint32_t events = 0;
 
-	if (!row)
+	if (!row || !over)
 		return;
+	over[CELL_OVER] = (double)set_covered_ns(b->e, set, 0, UINT64_MAX) / 1e9;
 	for (uint16_t i = 0; i < n; i++) {
 		const struct event_desc *d = shared_event(&b->e->shared, i);
 		if (!d || d->set != set)
@@ -231,6 +238,7 @@ static void emit_heading(struct build *b, uint16_t set, const char *what)
 	else
 		row->name = row->full = build_text(b, "%s: %s%s", what, first ? first->name : "",
 						   events > 1 ? " …" : "");
+	row->cells = over;
 	row->hint = set == b->e->newest_set ? "Enter shows the columns of this set"
 					    : "Enter shows what this set counted, in all columns; "
 					      "it is not mixed with other sets";

@@ -260,6 +260,7 @@ void build_status(struct build *b, struct answer_status *s)
 	s->window_ns = b->q->window_ns;
 	s->covered_ns = b->window.covered_ns;
 	s->marked = p->mark_ns != 0;
+	s->since_mark_ns = s->marked ? engine_window(e, 0, b->q->until_ns).covered_ns : 0;
 	s->finished = e->said_finished;
 	s->recording = !e->setup.live;
 	fill_by_period(b, s);

@@ -27,6 +27,19 @@ static void add_to_file(void *ctx, const void *data, size_t len)
 	filewrite_add(ctx, data, len);
 }
 
+static void remark(const struct export_ops *ops, const struct snapshot *s, struct err *err)
+{
+	char lacks[400] = "";
+
+	if (ops->lacks)
+		ops->lacks(s, lacks, sizeof lacks);
+	if (*lacks)
+		err_set(err, 0, "it lacks %s, which %s files cannot hold (.pb.gz can)", lacks,
+			ops->name);
+	else
+		err_set(err, 0, "%s", "");
+}
+
 int export_file(const struct snapshot *s, const char *path, enum snapshot_format format,
 		const struct export_options *o, bool replace, struct err *err)
 {
@@ -42,9 +55,12 @@ int export_file(const struct snapshot *s, const char *path, enum snapshot_format
 	if (rc)
 		return rc;
 	rc = ops->write(s, o, &(struct export_out){.add = add_to_file, .ctx = &file}, err);
+	if (rc)
+		filewrite_abort(&file);
+	else
+		rc = filewrite_commit(&file, err);
 	if (!rc)
-		return filewrite_commit(&file, err);
-	filewrite_abort(&file);
+		remark(ops, s, err);
 	return rc;
 }
 

@@ -30,13 +30,18 @@ struct export_ops {
 	/* Write all of @s. 0 or -errno with a sentence; @out may have got a part by then. */
 	int (*write)(const struct snapshot *s, const struct export_options *o,
 		     const struct export_out *out, struct err *err);
+	/* What of @s such a file does not hold, as a list of nouns; "" nothing. NULL: holds all. */
+	void (*lacks)(const struct snapshot *s, char *ret, size_t size);
 };
 
 extern const struct export_ops export_pprof, export_folded, export_chrome, export_csv, export_text;
 
 const struct export_ops *export_find(enum snapshot_format format); /* NULL: none */
 
-/* Into a file that appears whole or not at all. -EEXIST: there, and !replace. */
+/*
+ * Into a file that appears whole or not at all. 0, and a remark in err->msg where the format does
+ * not hold all of @s; -EEXIST: there, and !replace.
+ */
 int export_file(const struct snapshot *s, const char *path, enum snapshot_format format,
 		const struct export_options *o, bool replace, struct err *err);
 

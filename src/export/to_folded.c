@@ -4,12 +4,15 @@
  * N counts samples of the main event where each stands for about as much. Where they do not (wall
  * clock, spans, a sampler whose ticks are uneven) N is nanoseconds, and a remark at the top says
  * so. Fractions that were read are written again. Equal stacks of threads with one name are one
- * line. Inlined functions are frames of their own. Any one thread.
+ * line. Inlined functions are frames of their own. What the lines cannot hold is told to whoever
+ * saves. Any one thread.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "export/calltree.h"
 #include "export/escape.h"
@@ -178,5 +181,63 @@ static int write_folded(const struct snapshot *s, const struct export_options *o
 	return rc;
 }
 
+__attribute__((format(printf, 3, 4))) static void list(char *ret, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(ret);
+	va_list ap;
+
+	used += (size_t)snprintf(ret + used, size - used, "%s", used ? ", " : "");
+	va_start(ap, fmt);
+	if (used < size)
+		vsnprintf(ret + used, size - used, fmt, ap);
+	va_end(ap);
+}
+
+/* Do two threads that were sampled go by one name? */
+static bool threads_share_names(const struct writer *w)
+{
+	struct map64 first;
+	bool share = false;
+
+	map64_init(&first);
+	for (uint32_t i = 0; i < w->s->ncells && !share; i++) {
+		task_id task = w->s->cells[i].task, other;
+		str_id comm = tables_task_get(w->s->tables, task)->comm;
+
+		if (!is_counted(w, &w->s->cells[i]))
+			continue;
+		if (map64_get(&first, comm, &other))
+			share = other != task;
+		else if (map64_put(&first, comm, task))
+			break;
+	}
+	map64_fini(&first);
+	return share;
+}
+
+static void lacks(const struct snapshot *s, char *ret, size_t size)
+{
+	struct writer w = {.s = s, .event = export_main_event(s, NULL)};
+	const struct event_desc *d = w.event < s->nevents ? &s->events[w.event].desc : NULL;
+	uint64_t without = 0;
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < s->ncells; i++)
+		if (s->cells[i].event == w.event && export_counts(s, &s->cells[i]) &&
+		    !s->cells[i].samples)
+			without += s->cells[i].weight;
+	for (uint32_t i = 0; i < s->nevents; i++)
+		others += i != w.event && (s->events[i].samples || s->events[i].weight);
+	if (d && d->unit == EVENT_NS && choose_count(&w) == COUNT_SAMPLES)
+		list(ret, size, "the times that samples stand for");
+	if (without && d && d->unit == EVENT_NS)
+		list(ret, size, "%.2f s of CPU time that no sample covered ([unsampled])",
+		     (double)without / 1e9);
+	if (others)
+		list(ret, size, "%u other event%s", others, others == 1 ? "" : "s");
+	if (threads_share_names(&w))
+		list(ret, size, "which of the threads of one name it was");
+}
+
 const struct export_ops export_folded = {
-	.name = "folded", .format = FORMAT_FOLDED, .write = write_folded};
+	.name = "folded", .format = FORMAT_FOLDED, .write = write_folded, .lacks = lacks};

@@ -234,7 +234,7 @@ void cell_cell(const struct row *row, const struct view_env *env, struct view_ce
 {
 	const struct snapshot_column *c = &env->answer->columns[env->index];
 
-	if (!row->cells)
+	if (!row->cells || (row->key.kind == ROW_HEADING && isnan(row->cells[env->index])))
 		return;
 	if (!strcmp(c->unit, "ns"))
 		number_ns(cell->number[0], row->cells[env->index]);

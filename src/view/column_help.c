@@ -38,7 +38,7 @@ static const struct {
 	{"COUNT", "since the set began"},
 	{"SAMPLES", "in the window"},
 	{"RUNNING", "share of that time on the hardware"},
-	{"OVER", "the time that the figures are of"},
+	{"OVER", "the time that COUNT and SAMPLES are of; of a metric, that it was made over"},
 	{"OF IT", "share of the part it stands under"},
 	{"OWN", "how much of its own slots go there"},
 };

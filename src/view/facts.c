@@ -168,6 +168,8 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 	};
 	struct facts f = {ret, 0, FACTS_MAX};
 	char text[NUMBER_TEXT];
+	bool older = s->window_ns &&
+		     s->since_mark_ns > s->window_ns; /* the mark, than the window */
 
 	if (s->frozen)
 		add(&f, 255, LOOK_STATE, "", "FROZEN");
@@ -182,8 +184,10 @@ int facts_state(const struct facts_state *s, struct fact ret[FACTS_MAX])
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (s->flags & flags[i].flag)
 			add(&f, flags[i].keep, LOOK_STATE, "", "%s", flags[i].text);
-	if (s->marked)
-		add(&f, 200, LOOK_STATE, "", "since mark %s", number_elapsed(text, s->covered_ns));
+	if (s->marked && older)
+		add(&f, 200, LOOK_STATE, "", "marked");
+	if (s->marked && !older)
+		add(&f, 250, LOOK_STATE, "", "since mark %s", number_elapsed(text, s->covered_ns));
 	else if (s->window_ns)
 		add(&f, 250, LOOK_VALUE, "", "last %s", number_window(text, s->window_ns));
 	else

@@ -27,7 +27,7 @@ int facts_quality(const struct answer_status *status, struct fact ret[FACTS_MAX]
 
 /* What the person has set and should not forget. */
 struct facts_state {
-	uint64_t window_ns, covered_ns;
+	uint64_t window_ns, covered_ns, since_mark_ns;
 	bool recording;
 	uint32_t flags; /* enum query_flag of the question */
 	bool frozen, marked;

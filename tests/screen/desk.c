@@ -50,3 +50,27 @@ bool screen_has(const char *text)
 	free(all);
 	return found;
 }
+
+/* Words with one blank between them. */
+static void plain_words(char *text)
+{
+	char *out = text;
+
+	for (const char *c = text; *c; c++)
+		if (*c != ' ' && *c != '\n')
+			*out++ = *c;
+		else if (out > text && out[-1] != ' ')
+			*out++ = ' ';
+	*out = '\0';
+}
+
+bool screen_says(const char *text)
+{
+	char *all = script_text(&s);
+	bool found;
+
+	plain_words(all);
+	found = strstr(all, text) != NULL;
+	free(all);
+	return found;
+}

@@ -17,5 +17,6 @@ const char *cursor_name(void); /* of the row under the cursor, "" none */
 enum view_kind view(void);
 const struct command *commanded(void); /* the newest; COMMAND_KILL_CHILD: none */
 bool screen_has(const char *text);
+bool screen_says(const char *text); /* the words of it, one after the other, over several lines */
 
 #endif

@@ -493,8 +493,11 @@ static void status_of(struct fake *f, struct answer_status *s)
 	s->own_rss = 37u << 20;
 	s->elapsed_ns = f->time_ns;
 	s->window_ns = f->query.window_ns;
-	s->covered_ns = f->query.window_ns ? f->query.window_ns : f->time_ns;
 	s->marked = f->marked;
+	s->since_mark_ns = f->marked ? 42800000000ULL : 0;
+	s->covered_ns = f->marked ? s->since_mark_ns : f->time_ns;
+	if (f->query.window_ns && f->query.window_ns < s->covered_ns)
+		s->covered_ns = f->query.window_ns;
 	s->finished = f->finished;
 	s->progress = f->reading > 0 ? f->reading : -1;
 	s->recording = f->reading > 0;

@@ -32,7 +32,7 @@ static const struct scene {
 	{"functions-filter-80x24", "\\ \"kernel Enter", 80, 24, 0, 0},
 	{"functions-search-80x24", "/ \"rec Enter n", 80, 24, COLOURS, 0},
 	{"functions-sorted-80x24", "> > I", 80, 24, 0, 0},
-	{"functions-frozen-80x24", "Z K z w", 80, 24, COLOURS, 0},
+	{"functions-frozen-80x24", "z Z K w", 80, 24, COLOURS, 0},
 	{"sort-menu-80x24", "F6 Down", 80, 24, COLOURS, 0},
 	{"events-menu-80x24", "e", 80, 24, 0, 0},
 	{"save-prompt-80x24", "s", 80, 24, COLOURS, 0},

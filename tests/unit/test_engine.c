@@ -27,6 +27,7 @@ static int fake_save(const struct snapshot *s, const char *path, enum snapshot_f
 	if (strcmp(path, "full") == 0)
 		return err_set(err, ENOSPC, "the disk is full");
 	saved = (int)s->ncells;
+	snprintf(err->msg, sizeof err->msg, "%s", strcmp(path, "x.folded") ? "" : "a remark");
 	return 0;
 }
 
@@ -123,6 +124,52 @@ static void test_save(void **state)
 	engine_command(b.engine, &c);
 	assert_true(bed_notice(&b, NOTICE_ERROR, &n));
 	assert_string_equal(n.text, "the disk is full");
+	tear_down(&b);
+}
+
+/* Two and a half seconds up to now. */
+static void play_a_while(struct script *s)
+{
+	frame_id f = script_frame(s->tables, "f", 0x100);
+	uint64_t now = clock_mono_ns();
+	for (uint64_t i = 0; i <= 25; i++)
+		script_sample(s, now - 2500 * MS + i * 100 * MS, 7, 7, MS, &f, 1);
+}
+
+/* The seconds that a file holds are told, not those of the window that was asked for. */
+static void test_save_tells_its_span(void **state)
+{
+	(void)state;
+	static struct bed b;
+	struct engine_setup setup = {.live = true, .save = fake_save};
+	struct query q = bed_question(VIEW_FUNCTIONS);
+	struct command c = {.kind = COMMAND_SAVE, .text = "x.folded"};
+	struct notice n;
+	double s = 0;
+	b = (struct bed){.script = {.play = play_a_while}};
+	q.window_ns = 60000 * MS;
+	bed_up(&b, &setup);
+	answer_unref(ask(&b, q, 26));
+	uint64_t now = clock_mono_ns();
+	engine_command(b.engine, &c);
+	assert_true(bed_notice(&b, NOTICE_SAVED, &n));
+	assert_int_equal(sscanf(n.text, "x.folded: the last %lf s; a remark", &s), 1);
+	assert_true(s >= 2.4 && s < 55);
+	assert_non_null(strstr(n.text, "; a remark"));
+	/* What was on a screen that was frozen a second ago. */
+	c.number = now - 1000 * MS;
+	strcpy(c.text, "y.pb.gz");
+	engine_command(b.engine, &c);
+	assert_true(bed_notice(&b, NOTICE_SAVED, &n));
+	assert_non_null(strstr(n.text, " s, until the screen was frozen"));
+	assert_null(strchr(n.text, ';'));
+	q.window_ns = 0;
+	answer_unref(ask(&b, q, 26));
+	c.number = 0;
+	engine_command(b.engine, &(struct command){.kind = COMMAND_MARK});
+	engine_command(b.engine, &c);
+	assert_true(bed_notice(&b, NOTICE_SAVED, &n));
+	assert_true(strstr(n.text, " s since the mark") || strstr(n.text, ": all"));
 	tear_down(&b);
 }
 
@@ -513,6 +560,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_save),
+		cmocka_unit_test(test_save_tells_its_span),
 		cmocka_unit_test(test_snapshot),
 		cmocka_unit_test(test_hidden),
 		cmocka_unit_test(test_timeless),

@@ -420,6 +420,37 @@ static void test_file(void **state)
 	made_fini(&m);
 }
 
+/* What the format cannot hold of this snapshot is told, and only that. */
+static void test_lacks(void **state)
+{
+	(void)state;
+	struct made m;
+	struct err err;
+	char dir[] = "/tmp/altpttop-export-XXXXXX", path[64];
+	made_init(&m);
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/a", dir);
+	assert_int_equal(export_file(&m.s, path, FORMAT_FOLDED, NULL, true, &err), 0);
+	assert_string_equal(err.msg, "it lacks the times that samples stand for, which folded "
+				     "files cannot hold (.pb.gz can)");
+	const struct task *one = tables_task_get(m.tables, m.cells[0].task);
+	task_id twin = tables_task(m.tables, one->pid, 102, 1, one->comm);
+	m.cells[m.s.ncells++] = (struct snapshot_cell){
+		.node = SNAPSHOT_ROOT, .task = m.cells[0].task, .weight = 1500000000};
+	m.cells[m.s.ncells++] = (struct snapshot_cell){
+		.node = 0, .task = twin, .samples = 1, .weight = MADE_WEIGHT};
+	m.events[m.s.nevents++] = (struct snapshot_event){.samples = 3};
+	assert_int_equal(export_file(&m.s, path, FORMAT_FOLDED, NULL, true, &err), 0);
+	assert_holds(err.msg, "it lacks the times that samples stand for, 1.50 s of CPU time that "
+			      "no sample covered ([unsampled]), 1 other event, which of the "
+			      "threads of one name it was, which folded files");
+	assert_int_equal(export_file(&m.s, path, FORMAT_PPROF, NULL, true, &err), 0);
+	assert_string_equal(err.msg, "");
+	unlink(path);
+	rmdir(dir);
+	made_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_chrome),
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_lacks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

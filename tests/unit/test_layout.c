@@ -22,7 +22,7 @@ static void parts_fill_the_screen(void **state)
 							      &l.hint,  &l.foot};
 				int y = 0;
 
-				layout_screen(&l, w, h, flags & 1, flags & 2);
+				layout_screen(&l, w, h, flags & 1 ? h % 5 : 0, w % 9, flags & 2);
 				assert_int_equal(l.small, w < LAYOUT_MIN_W || h < LAYOUT_MIN_H);
 				if (l.small)
 					continue;
@@ -44,11 +44,11 @@ static void usual_sizes(void **state)
 	struct layout l;
 
 	(void)state;
-	layout_screen(&l, 80, 24, false, true);
+	layout_screen(&l, 80, 24, 0, 1, true);
 	assert_int_equal(l.body.h, 18);
-	layout_screen(&l, 80, 24, true, true);
+	layout_screen(&l, 80, 24, 1, 1, true);
 	assert_int_equal(l.body.h, 17);
-	layout_screen(&l, 40, 10, false, true);
+	layout_screen(&l, 40, 10, 0, 1, true);
 	assert_int_equal(l.body.h, 5);
 }
 

@@ -13,7 +13,7 @@
 #include "engine_bed.h"
 
 enum { CLOCK, CYCLES, INSTRUCTIONS, STALLS }; /* 0 is the script's, of set 0 */
-enum { PER_S, COUNT, SAMPLES, RUNNING, OVER, CELLS };
+enum { PER_S, COUNT, OVER, SAMPLES, RUNNING, CELLS };
 
 static void count(struct script *s, uint16_t event, uint64_t second, uint64_t value, uint8_t state)
 {
@@ -48,6 +48,12 @@ static void play(struct script *s)
 		count(s, INSTRUCTIONS, second, second * 3000, VALUE_SCALED);
 		count(s, STALLS, second, 0, VALUE_NOTHING);
 	}
+	/* A reading between, in which nothing had time to happen. */
+	s->sink->ops->count(s->sink->ctx, &(struct raw_count){.time_ns = 7001 * MS,
+							      .event = CYCLES,
+							      .value = 7000 + 4 * 2000 * 5,
+							      .enabled_ns = 4000 * MS,
+							      .running_ns = 4000 * MS});
 	for (uint64_t i = 0; i < 50; i++) {
 		struct sample_value v[] = {
 			{.event = CYCLES, .count = 800, .running = 1},
@@ -226,7 +232,7 @@ static void test_counted(void **state)
 	assert_true(cycles[PER_S] == 16000); /* 4·5 − 3·4 thousand pairs in the last second */
 	assert_true(cycles[SAMPLES] == 50);
 	assert_true(cycles[RUNNING] == 100);
-	assert_true(cycles[OVER] > 3.9 && cycles[OVER] <= 4);
+	assert_true(cycles[OVER] > 3.9 && cycles[OVER] < 4.01);
 	assert_int_equal(bed_row(a, "cycles:u")->nspark, 4);
 	assert_true(bed_row(a, "cycles:u")->spark[3] == 1);
 	const struct row *scaled = bed_row(a, "instructions:u");
@@ -237,6 +243,25 @@ static void test_counted(void **state)
 	const struct row *nothing = bed_row(a, "stalled-cycles-backend:u");
 	assert_true(isnan(nothing->cells[COUNT]) && isnan(nothing->cells[PER_S]));
 	assert_non_null(strstr(nothing->note, "counted nothing"));
+	answer_unref(a);
+}
+
+/* In one row nothing is of the window and nothing beside it of all the time. */
+static void test_spans_of_a_row(void **state)
+{
+	struct query q = bed_question(VIEW_EVENTS);
+	(void)state;
+	q.window_ns = 1000 * MS;
+	const struct answer *a = bed_ask(&bed, q, 10);
+	assert_non_null(a);
+	const double *cycles = bed_row(a, "cycles:u")->cells, *ipc = bed_row(a, "IPC")->cells;
+	assert_true(cycles[SAMPLES] == 50 && cycles[COUNT] == 4 * 2000 * 5);
+	assert_true(cycles[OVER] > 3.9);
+	assert_true(ipc[OVER] < 1.01);
+	const double *now = bed_row(a, "now: t")->cells;
+	assert_true(now[OVER] > 3.9 && now[OVER] < 4.01 && isnan(now[COUNT]));
+	const double *before = bed_row(a, "before: cpu-clock")->cells;
+	assert_true(before[OVER] > 0.98 && before[OVER] < 1.01);
 	answer_unref(a);
 }
 
@@ -353,10 +378,10 @@ static void test_astray(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wall),      cmocka_unit_test(test_short),
-		cmocka_unit_test(test_counted),   cmocka_unit_test(test_metrics),
-		cmocka_unit_test(test_older_set), cmocka_unit_test(test_hidden),
-		cmocka_unit_test(test_astray),
+		cmocka_unit_test(test_wall),    cmocka_unit_test(test_short),
+		cmocka_unit_test(test_counted), cmocka_unit_test(test_spans_of_a_row),
+		cmocka_unit_test(test_metrics), cmocka_unit_test(test_older_set),
+		cmocka_unit_test(test_hidden),  cmocka_unit_test(test_astray),
 	};
 	return cmocka_run_group_tests_name("show_events", tests, up, down);
 }

@@ -49,6 +49,7 @@ enum query_flag {
 	QUERY_GROUP_PROCESSES = 1 << 12, /* threads by process */
 	QUERY_NO_GUEST = 1 << 13,        /* leave out what ran in a virtual machine's guest */
 	QUERY_NO_HOST = 1 << 14,         /* and only that */
+	QUERY_NAMES = 1 << 15,           /* no answer: names of whatever comes are asked for */
 };
 /* Samples that the person has hidden by where the CPU was. */
 #define QUERY_FILTERS (QUERY_NO_KERNEL | QUERY_NO_USER | QUERY_NO_GUEST | QUERY_NO_HOST)

@@ -42,6 +42,7 @@ enum sample_flag {
 	SAMPLE_ACCOUNTED = 1 << 6, /* recordings: what the kernel accounted and no sample met */
 	SAMPLE_BEGINS =
 		1 << 7, /* raw: a stack that weighs nothing yet; SAMPLE_REPEATED will tell */
+	SAMPLE_TIMELESS = 1 << 8, /* recordings: nobody knows when; it is of every window */
 };
 
 /*

@@ -58,6 +58,7 @@ enum loss_kind {
 	LOSS_RESTARTED,  /* timer: system calls that were restarted in time */
 	LOSS_UNKNOWN_ID, /* a sample of an event that is not known */
 	LOSS_GAP,        /* milliseconds in which nothing was sampled, as events were exchanged */
+	LOSS_MEMORY,     /* counts of functions, or stacks, for which the profile had no memory */
 	LOSS_KINDS
 };
 const char *loss_kind_name(enum loss_kind kind); /* short text, static; src/base/tables.c */

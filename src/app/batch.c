@@ -243,9 +243,12 @@ int batch_run(struct session *s)
 		duration = DEFAULT_SECONDS * 1000000000ull;
 	if (duration)
 		w.end_ns = s->started_ns + duration;
-	/* An answer that nobody reads: folding asks for names, which are then there at the end. */
+	/* An answer that nobody reads: folding asks for names, which are then there at the end. Of
+	 * a recording every frame is wanted, and what tail calls left out is asked for at the end.
+	 */
+	uint32_t names = s->options->target.file ? QUERY_NAMES : 0;
 	engine_ask(s->engine, &(struct query){.view = VIEW_FUNCTIONS,
-					      .flags = options_query_flags(s->options),
+					      .flags = options_query_flags(s->options) | names,
 					      .event = UINT16_MAX,
 					      .set = UINT16_MAX,
 					      .max_rows = 1});

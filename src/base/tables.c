@@ -618,6 +618,7 @@ const char *loss_kind_name(enum loss_kind kind)
 		[LOSS_RESTARTED] = "calls restarted",
 		[LOSS_UNKNOWN_ID] = "unknown event id",
 		[LOSS_GAP] = "ms not sampled while events were exchanged",
+		[LOSS_MEMORY] = "counts that had no memory",
 	};
 	return (unsigned)kind < LOSS_KINDS ? names[kind] : "unknown";
 }

@@ -120,7 +120,8 @@ struct engine {
 	struct profile profile;
 	struct ask *ask; /* the query in force */
 	struct pace pace;
-	bool dirty; /* something came since the last answer */
+	bool dirty;           /* something came since the last answer */
+	frame_id names_asked; /* QUERY_NAMES: names were asked for of frames up to it */
 	bool said_finished, said_full;
 	uint64_t ended_ns; /* when: windows of a live profile end here from then on */
 	uint32_t interval_ms;

@@ -100,9 +100,32 @@ static void say_why_empty(struct build *b)
 		snprintf(a->note, sizeof a->note, "%s", why_nothing(b));
 }
 
+/* QUERY_NAMES: the frames that came since this was last done. */
+static void ask_new_names(struct engine *e)
+{
+	frame_id wanted[256];
+	uint32_t n = 0, end = e->setup.resolver ? tables_frame_count(e->tables) : 0;
+
+	while (e->names_asked < end) {
+		if (tables_loc(e->tables, ++e->names_asked))
+			continue;
+		wanted[n++] = e->names_asked;
+		if (n < sizeof wanted / sizeof *wanted)
+			continue;
+		resolver_want(e->setup.resolver, wanted, n);
+		n = 0;
+	}
+	if (n)
+		resolver_want(e->setup.resolver, wanted, n);
+}
+
 void engine_publish(struct engine *e, uint64_t now_ns)
 {
 	const struct query *q = &e->ask->query;
+	if (q->flags & QUERY_NAMES) {
+		ask_new_names(e);
+		return;
+	}
 	const struct view_builder *view = (unsigned)q->view < VIEW_KINDS ? &view_builders[q->view]
 									 : NULL;
 	struct query asked = *q;

@@ -88,6 +88,7 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 		end = start - 1;
 	}
 	struct raw_sample s = {.cpu = UINT32_MAX,
+			       .flags = SAMPLE_TIMELESS,
 			       .event = f->event,
 			       .weight = (uint64_t)llround(count * f->scale),
 			       .hits = count * f->rate < 1 ? 1 : (uint64_t)llround(count * f->rate),

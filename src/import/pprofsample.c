@@ -177,6 +177,7 @@ int pprof_sample(struct pprof *p, struct range r)
 	}
 	struct sample_value values[VALUES_MAX];
 	struct raw_sample s = {.cpu = UINT32_MAX,
+			       .flags = SAMPLE_TIMELESS,
 			       .pid = (pid_t)who.pid,
 			       .tid = (pid_t)(who.tid ? who.tid : who.pid),
 			       .values = values,
@@ -198,7 +199,7 @@ int pprof_sample(struct pprof *p, struct range r)
 		}
 	}
 	if (!s.hits && s.weight && p->ours) /* [unsampled] */
-		s.flags = SAMPLE_ACCOUNTED;
+		s.flags |= SAMPLE_ACCOUNTED;
 	if (p->ours && pprof_is(who.state, "waiting"))
 		s.flags |= SAMPLE_BLOCKED;
 	if (!s.hits && !s.weight && !s.nvalues)

@@ -2,7 +2,9 @@
  * cells: the hash table of counters.
  *
  * Whatever thread owns it. Linear probing at a load of at most one half; the array keeps the order
- * of first sight, so that a table can be walked while nothing is added.
+ * of first sight, so that a table can be walked while nothing is added. With by_node a
+ * cell is first looked for as its node's newest, and the hash table is only filled once that was
+ * not it: new nodes, and those of one thread and event, do not need it.
  */
 #include "profile/cells.h"
 
@@ -13,19 +15,23 @@
 #include "base/hash.h"
 
 #define CELLS_MIN 64
+#define NODES_MAX (1u << 28) /* numbers above are no small ones */
 
 void cells_fini(struct cells *c)
 {
 	free(c->data);
 	free(c->slots);
-	*c = (struct cells){0};
+	free(c->newest);
+	*c = (struct cells){.by_node = c->by_node};
 }
 
 void cells_clear(struct cells *c)
 {
 	if (c->slots)
 		memset(c->slots, 0, ((size_t)c->mask + 1) * sizeof *c->slots);
-	c->len = 0;
+	if (c->newest)
+		memset(c->newest, 0, c->nodes * sizeof *c->newest);
+	c->len = c->indexed = 0;
 }
 
 static size_t bytes_for(uint32_t cap)
@@ -35,7 +41,7 @@ static size_t bytes_for(uint32_t cap)
 
 size_t cells_bytes(const struct cells *c)
 {
-	return bytes_for(c->cap);
+	return bytes_for(c->cap) + c->nodes * sizeof *c->newest;
 }
 
 size_t cells_bytes_next(const struct cells *c)
@@ -49,11 +55,27 @@ static bool same_key(const struct cell *a, const struct cell *b)
 	       a->flags == b->flags;
 }
 
-static uint32_t slot_of(const struct cells *c, const struct cell *key)
+static uint32_t first_slot(const struct cells *c, const struct cell *key)
 {
 	uint64_t h = hash_pair((uint64_t)key->node << 32 | key->task,
 			       (uint64_t)key->event << 16 | key->flags);
-	uint32_t i = (uint32_t)h & c->mask;
+	return (uint32_t)h & c->mask;
+}
+
+static void index_all(struct cells *c)
+{
+	for (; c->indexed < c->len; c->indexed++) {
+		uint32_t i = first_slot(c, &c->data[c->indexed]);
+		while (c->slots[i])
+			i = (i + 1) & c->mask;
+		c->slots[i] = c->indexed + 1;
+	}
+}
+
+static uint32_t slot_of(struct cells *c, const struct cell *key)
+{
+	index_all(c);
+	uint32_t i = first_slot(c, key);
 	while (c->slots[i] && !same_key(&c->data[c->slots[i] - 1], key))
 		i = (i + 1) & c->mask;
 	return i;
@@ -76,35 +98,61 @@ static int grow(struct cells *c)
 	c->slots = slots;
 	c->cap = cap;
 	c->mask = cap * 2 - 1;
-	for (uint32_t i = 0; i < c->len; i++)
-		slots[slot_of(c, &data[i])] = i + 1;
+	c->indexed = 0;
 	return 0;
+}
+
+static struct cell *append(struct cells *c, const struct cell *key)
+{
+	if (c->len == c->cap && grow(c))
+		return NULL;
+	struct cell *to = &c->data[c->len++];
+	*to = (struct cell){
+		.node = key->node, .task = key->task, .event = key->event, .flags = key->flags};
+	return to;
+}
+
+/* Room to keep the newest cell of @node; without memory they are found as in other tables. */
+static bool make_node(struct cells *c, uint32_t node)
+{
+	if (node < c->nodes)
+		return true;
+	if (!c->by_node || node >= NODES_MAX)
+		return false;
+	uint32_t nodes = node + node / 2 + CELLS_MIN;
+	uint32_t *newest = realloc(c->newest, nodes * sizeof *newest);
+	if (!newest) {
+		free(c->newest);
+		c->newest = NULL;
+		c->nodes = 0;
+		c->by_node = false;
+		return false;
+	}
+	memset(newest + c->nodes, 0, (nodes - c->nodes) * sizeof *newest);
+	c->newest = newest;
+	c->nodes = nodes;
+	return true;
 }
 
 struct cell *cells_at(struct cells *c, const struct cell *key)
 {
-	if (!c->cap && grow(c))
-		return NULL;
-	uint32_t slot = slot_of(c, key);
-	if (c->slots[slot])
-		return &c->data[c->slots[slot] - 1];
-	if (c->len == c->cap) {
-		if (grow(c))
-			return NULL;
-		slot = slot_of(c, key);
-	}
-	c->data[c->len] = (struct cell){
-		.node = key->node, .task = key->task, .event = key->event, .flags = key->flags};
-	c->slots[slot] = ++c->len;
-	return &c->data[c->len - 1];
+	bool known = make_node(c, key->node);
+	uint32_t at = known ? c->newest[key->node] : 0;
+	if (at && same_key(&c->data[at - 1], key))
+		return &c->data[at - 1];
+	at = c->len && (at || !known) ? c->slots[slot_of(c, key)] : 0;
+	struct cell *to = at ? &c->data[at - 1] : append(c, key);
+	if (known && to)
+		c->newest[key->node] = (uint32_t)(to - c->data) + 1;
+	return to;
 }
 
-const struct cell *cells_find(const struct cells *c, const struct cell *key)
+const struct cell *cells_find(struct cells *c, const struct cell *key)
 {
-	if (!c->len)
+	if (key->node < c->nodes && !c->newest[key->node])
 		return NULL;
-	uint32_t slot = slot_of(c, key);
-	return c->slots[slot] ? &c->data[c->slots[slot] - 1] : NULL;
+	uint32_t at = c->len ? c->slots[slot_of(c, key)] : 0;
+	return at ? &c->data[at - 1] : NULL;
 }
 
 int cells_add(struct cells *c, const struct cell *more)

@@ -38,9 +38,14 @@ struct cells {
 	struct cell *data;
 	uint32_t *slots; /* index + 1 into data, 0 empty */
 	uint32_t len, cap, mask;
+	uint32_t indexed; /* of them are in slots: the others when somebody looks */
+	bool by_node;     /* nodes are small numbers, and most have one cell only … */
+	uint32_t *newest; /* … so by node, below nodes: index + 1 of its newest, 0 none */
+	uint32_t nodes;
 };
 
-void cells_fini(struct cells *c); /* a zeroed struct is empty; so is it afterwards */
+/* A zeroed struct is empty; so is it afterwards. by_node may be set in an empty one. */
+void cells_fini(struct cells *c);
 void cells_clear(struct cells *c);
 size_t cells_bytes(const struct cells *c);
 size_t cells_bytes_next(const struct cells *c); /* after the next cells_at, if it must grow */
@@ -48,7 +53,7 @@ size_t cells_bytes_next(const struct cells *c); /* after the next cells_at, if i
 /* The cell of @key's (node, task, event, flags), made with zero counters when it is new. NULL: no
  * memory. */
 struct cell *cells_at(struct cells *c, const struct cell *key);
-const struct cell *cells_find(const struct cells *c, const struct cell *key); /* NULL: none */
+const struct cell *cells_find(struct cells *c, const struct cell *key); /* NULL: none */
 int cells_add(struct cells *c, const struct cell *more); /* adds its counters; -ENOMEM */
 
 int cell_compare(const void *a, const void *b); /* by node, task, event, flags: for qsort */

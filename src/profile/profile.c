@@ -17,7 +17,6 @@
 #define OPEN_CELLS_MAX (1u << 16) /* recordings without times close by size */
 #define SPARE_CELLS    256        /* room kept for cells without thread or node */
 #define PRUNE_SHARE    4096       /* bytes of cap a sample between two prunings, at least … */
-#define GROW_NODES     2          /* of a path of a recording that was full before */
 #define PRUNE_AGAIN    1000000    /* … and samples after one that gained nothing */
 
 int profile_init(struct profile *p, size_t cap_bytes)
@@ -34,6 +33,7 @@ int profile_init(struct profile *p, size_t cap_bytes)
 int profile_of_recording(struct profile *p, const struct tables *tables)
 {
 	p->recording = true;
+	p->since.by_node = p->base.by_node = true;
 	p->trie.cap_bytes /= 4;
 	return through_init(&p->through, tables, p->trie.cap_bytes);
 }
@@ -47,24 +47,27 @@ void profile_fini(struct profile *p)
 	cells_fini(&p->since);
 	cells_fini(&p->base);
 	through_fini(&p->through);
-	for (uint32_t i = 0; p->places && i < STACKS_MAX; i++)
-		free(p->places[i].lacks);
-	free(p->places);
-	p->places = NULL;
+	numbered_fini(&p->numbered);
 }
 
 size_t profile_bytes(const struct profile *p)
 {
 	return p->trie.bytes + p->history.bytes + cells_bytes(&p->open) + cells_bytes(&p->since) +
 	       cells_bytes(&p->base) + p->ledger.cap * sizeof *p->ledger.data +
-	       cells_bytes(&p->through.cells) + (p->places ? STACKS_MAX * sizeof *p->places : 0);
+	       through_bytes(&p->through) + numbered_bytes(&p->numbered);
+}
+
+/* Has a table that may not grow less than @spare cells left? */
+static bool has_less(const struct profile *p, const struct cells *to, uint32_t spare)
+{
+	size_t bytes = cells_bytes(&p->since) + cells_bytes(&p->base);
+	return to->cap && to->len + spare >= to->cap &&
+	       bytes - cells_bytes(to) + cells_bytes(to) * 2 > p->totals_cap;
 }
 
 static bool totals_full(const struct profile *p, const struct cells *to)
 {
-	size_t bytes = cells_bytes(&p->since) + cells_bytes(&p->base);
-	return to->cap && to->len + SPARE_CELLS >= to->cap &&
-	       bytes - cells_bytes(to) + cells_bytes(to) * 2 > p->totals_cap;
+	return has_less(p, to, SPARE_CELLS);
 }
 
 /* Add to a total; when it is full, to the node's cell of all threads, else to [overflow]. */
@@ -86,7 +89,9 @@ static bool make_room(struct profile *p)
 {
 	if (p->added < p->prune_after)
 		return false;
-	bool made = profile_prune(p, totals_full(p, &p->since)) == 0;
+	/* Totals that would be full soon after, when it is not done again, shrink as well. */
+	bool totals = has_less(p, &p->since, p->since.cap / 8 + SPARE_CELLS);
+	bool made = profile_prune(p, totals) == 0;
 	p->prune_after = p->added + (made ? p->trie.cap_bytes / PRUNE_SHARE : PRUNE_AGAIN);
 	return made;
 }
@@ -143,8 +148,34 @@ static uint16_t guest_flag(const struct sample *s)
 	return s->flags & SAMPLE_GUEST ? CELL_GUEST : 0;
 }
 
-static void add_values(struct profile *p, const struct sample *s, const struct cell *own,
-		       const struct sample_value *values, const uint32_t *lacks, uint32_t nlacks)
+static bool same_cell(const struct cell *a, const struct cell *b)
+{
+	return a->node == b->node && a->task == b->task && a->event == b->event &&
+	       a->flags == b->flags;
+}
+
+/* As cells_add; the cell is where this stack's last one was, most often. */
+static void add_cell(struct profile *p, struct cells *to, const struct cell *c, struct place *place)
+{
+	struct cell *at = place && place->cell < to->len ? &to->data[place->cell] : NULL;
+	if (!at || !same_cell(at, c)) {
+		if (to == &p->since && totals_full(p, to)) {
+			total_add(p, to, c);
+			return;
+		}
+		at = cells_at(to, c);
+		if (place && at)
+			place->cell = (uint32_t)(at - to->data);
+	}
+	if (at)
+		cell_sum(at, c);
+	else
+		p->overflowed++;
+}
+
+static void add_values(struct profile *p, const struct sample *s, struct cells *to,
+		       const struct cell *own, const struct sample_value *values,
+		       const uint32_t *lacks, uint32_t nlacks)
 {
 	for (unsigned i = 0; i < s->nvalues; i++) {
 		const struct sample_value *v = &values[i];
@@ -159,7 +190,7 @@ static void add_values(struct profile *p, const struct sample *s, const struct c
 				 .event = v->event,
 				 .flags = (uint16_t)(CELL_VALUE | guest_flag(s)),
 				 .weight = v->count};
-		cells_add(&p->open, &c);
+		add_cell(p, to, &c, NULL);
 		if (nlacks)
 			through_add(&p->through, lacks, nlacks, &c);
 		struct cell running = {.node = NODE_NONE,
@@ -167,41 +198,24 @@ static void add_values(struct profile *p, const struct sample *s, const struct c
 				       .flags = CELL_RUNNING,
 				       .samples = 1,
 				       .weight = (uint64_t)((double)v->running * 1e6)};
-		cells_add(&p->open, &running);
+		add_cell(p, to, &running, NULL);
 	}
 }
 
-/* What is known of the sample's stack by its number, NULL: it has none. */
-static struct profile_place *place_of(struct profile *p, const struct sample *s)
+static node_id try_path(struct profile *p, const struct sample *s, const frame_id *frames)
 {
-	if (!s->stack || s->stack >= STACKS_MAX)
-		return NULL;
-	if (!p->places)
-		p->places = calloc(STACKS_MAX, sizeof *p->places);
-	return p->places ? &p->places[s->stack] : NULL;
+	return p->recording && p->pruned
+		       ? trie_add_sparing(&p->trie, frames, s->nframes, s->hits ? s->hits : 1)
+		       : trie_add(&p->trie, frames, s->nframes);
 }
 
 static node_id add_path(struct profile *p, const struct sample *s, const frame_id *frames)
 {
-	uint32_t most = p->recording && p->pruned ? GROW_NODES : UINT32_MAX;
-	node_id node = trie_add_sparing(&p->trie, frames, s->nframes, most);
-	if (node == NODE_OVERFLOW && make_room(p))
-		node = trie_add_sparing(&p->trie, frames, s->nframes, GROW_NODES);
-	return node;
-}
-
-/* Remember with a stack's number what its path lacks. */
-static void set_lacks(struct profile_place *place, const struct through_list *list)
-{
-	free(place->lacks);
-	place->lacks = NULL;
-	if (!list->n)
-		return;
-	place->lacks = malloc((list->n + 1) * sizeof *place->lacks);
-	if (!place->lacks)
-		return;
-	place->lacks[0] = list->n;
-	memcpy(place->lacks + 1, list->keys, list->n * sizeof *list->keys);
+	/* Of others as their bucket closes; a sample has this many cells at most. */
+	if (p->timeless && has_less(p, &p->since, SPARE_CELLS + 2 * UINT8_MAX + 1))
+		make_room(p);
+	node_id node = try_path(p, s, frames);
+	return node == NODE_OVERFLOW && make_room(p) ? try_path(p, s, frames) : node;
 }
 
 /*
@@ -209,15 +223,17 @@ static void set_lacks(struct profile_place *place, const struct through_list *li
  * delivered, or of the stack with its number.
  */
 static node_id find_path(struct profile *p, const struct sample *s, const frame_id *frames,
-			 struct profile_place *place, const uint32_t **ret_lacks, uint32_t *ret_n)
+			 struct place *place, const uint32_t **ret_lacks, uint32_t *ret_n)
 {
 	struct through_list *list = &p->list;
 	*ret_n = 0;
 	if (place && !s->nframes && place->node) {
 		*ret_lacks = place->lacks ? place->lacks + 1 : NULL;
 		*ret_n = place->lacks ? place->lacks[0] : 0;
+		p->lost += place->lossy;
 		return place->node;
 	}
+	p->lost += s->stack && !s->nframes; /* its stack was not kept */
 	node_id node = add_path(p, s, frames);
 	list->n = 0;
 	if (p->recording && p->trie.path_len < s->nframes && s->nframes <= TRIE_DEPTH_MAX)
@@ -229,37 +245,42 @@ static node_id find_path(struct profile *p, const struct sample *s, const frame_
 	if (!place)
 		return node;
 	place->node = node;
-	if (place->lacks || list->n)
-		set_lacks(place, list);
+	numbered_lack(&p->numbered, place, list);
 	return node;
 }
 
-/* As cells_add; the cell is where this stack's last one was, most often. */
-static int add_cell(struct profile *p, const struct cell *c, struct profile_place *place)
+/* Losses that are noticed while counting are told like a source's. */
+static void tell_lost(struct profile *p)
 {
-	if (place && place->cell < p->open.len) {
-		struct cell *last = &p->open.data[place->cell];
-		if (last->node == c->node && last->task == c->task && last->event == c->event &&
-		    last->flags == c->flags) {
-			cell_sum(last, c);
-			return 0;
-		}
+	uint64_t lost = p->lost + p->through.lost;
+	p->open_tally.loss[LOSS_MEMORY] += lost - p->told_lost;
+	p->told_lost = lost;
+}
+
+static void add_tally(struct profile *p, const struct sample *s, struct tally *t)
+{
+	t->samples += s->hits;
+	t->stacks += s->hits;
+	t->cut[s->cut < CUT_REASONS ? s->cut : CUT_NONE] += s->hits;
+	if (s->flags & SAMPLE_STITCHED)
+		t->stitched += s->hits;
+	bool on_cpu = s->event < EVENT_MAX && p->events_on_cpu >> s->event & 1;
+	if (on_cpu && !(s->flags & SAMPLE_BLOCKED)) {
+		t->cpu_ns += s->weight;
+		ledger_sampled(&p->ledger, s->process, s->weight);
 	}
-	struct cell *to = cells_at(&p->open, c);
-	if (!to)
-		return -ENOMEM;
-	cell_sum(to, c);
-	if (place)
-		place->cell = (uint32_t)(to - p->open.data);
-	return 0;
 }
 
 void profile_add(struct profile *p, const struct sample *s, const struct sample_value *values,
 		 const frame_id *frames)
 {
+	bool timeless = s->flags & SAMPLE_TIMELESS;
+	if (timeless && !p->timeless) {
+		p->timeless = true;
+	}
 	advance(p, s->time_ns);
-	bool blocked = s->flags & SAMPLE_BLOCKED;
-	struct profile_place *place = place_of(p, s);
+	struct cells *to = timeless ? &p->since : &p->open;
+	struct place *place = numbered_at(&p->numbered, s->stack);
 	const uint32_t *lacks;
 	uint32_t nlacks;
 	node_id node = find_path(p, s, frames, place, &lacks, &nlacks);
@@ -269,26 +290,17 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		.node = node,
 		.task = s->task,
 		.event = s->event,
-		.flags = (uint16_t)((blocked ? CELL_BLOCKED : 0) | guest_flag(s)),
+		.flags = (uint16_t)((s->flags & SAMPLE_BLOCKED ? CELL_BLOCKED : 0) | guest_flag(s)),
 		.samples = s->hits,
 		.weight = s->weight,
 		.weight_sq = s->hits ? (double)s->weight * (double)s->weight / (double)s->hits : 0};
-	if (add_cell(p, &c, place))
-		p->overflowed++;
+	add_cell(p, to, &c, place);
 	if (nlacks)
 		through_add(&p->through, lacks, nlacks, &c);
-	add_values(p, s, &c, values, lacks, nlacks);
-
-	struct tally *t = &p->open_tally;
-	t->samples += s->hits;
-	t->stacks += s->hits;
-	t->cut[s->cut < CUT_REASONS ? s->cut : CUT_NONE] += s->hits;
-	if (s->flags & SAMPLE_STITCHED)
-		t->stitched += s->hits;
-	if (!blocked && s->event < EVENT_MAX && p->events_on_cpu >> s->event & 1) {
-		t->cpu_ns += s->weight;
-		ledger_sampled(&p->ledger, s->process, s->weight);
-	}
+	add_values(p, s, to, &c, values, lacks, nlacks);
+	add_tally(p, s, timeless ? &p->since_tally : &p->open_tally);
+	if (p->lost + p->through.lost != p->told_lost)
+		tell_lost(p);
 }
 
 void profile_account(struct profile *p, const struct account *a)

@@ -12,6 +12,7 @@
 
 #include "profile/history.h"
 #include "profile/ledger.h"
+#include "profile/numbered.h"
 #include "profile/through.h"
 #include "profile/trie.h"
 #include "sample.h"
@@ -39,11 +40,9 @@ struct profile {
 	struct through through;      /* what shortened paths of a recording went through */
 	uint32_t pruned;             /* times that rare paths were shortened (prune.h) */
 	uint64_t added, prune_after; /* samples; no pruning before so many */
-	struct profile_place {
-		node_id node;    /* 0: nothing is known */
-		uint32_t cell;   /* where in `open` its newest was */
-		uint32_t *lacks; /* what it counts through: n, then keys; NULL: nothing */
-	} * places; /* [STACKS_MAX] by sample.stack; NULL: no sample has such a number */
+	uint64_t lost, told_lost;    /* samples and counts that had no memory; in a tally so many */
+	bool timeless;               /* samples came of which nobody knows when */
+	struct numbered numbered;
 	struct through_list list; /* of the path at hand */
 };
 
@@ -52,8 +51,9 @@ void profile_fini(struct profile *p);
 /*
  * Before the first sample: a recording comes as fast as it is taken, and is asked for whole. Its
  * trie holds a sixteenth of the cap, which can still be folded at once; when that was full, new
- * paths grow by a few nodes each time they come. What shortened paths lack is kept per function
- * (through.h), in another sixteenth. -ENOMEM.
+ * paths grow only where many samples miss the same (trie_spare). What shortened paths lack is kept
+ * per function (through.h), in another sixteenth. Samples without time (SAMPLE_TIMELESS) have no
+ * history: they count into the totals at once, and every window is the whole. -ENOMEM.
  */
 int profile_of_recording(struct profile *p, const struct tables *tables);
 

@@ -255,22 +255,15 @@ static int move_history(struct pruning *g)
 
 static void move_places(struct pruning *g)
 {
-	struct profile_place *places = g->p->places;
-	struct through_list list;
-	for (uint32_t i = 0; places && i < STACKS_MAX; i++) {
-		if (!places[i].node)
+	struct numbered *places = &g->p->numbered;
+	struct through_list *list = &g->p->list;
+	for (uint32_t i = 0; places->data && i < STACKS_MAX; i++) {
+		struct place *place = &places->data[i];
+		if (!place->node)
 			continue;
-		find_lacks(g, places[i].node, &list);
-		places[i].node = moved(g, places[i].node);
-		uint32_t old = places[i].lacks ? places[i].lacks[0] : 0;
-		uint32_t *lacks = list.n ? realloc(places[i].lacks,
-						   (1 + old + list.n) * sizeof *lacks)
-					 : NULL;
-		if (!lacks)
-			continue;
-		memcpy(lacks + 1 + old, list.keys, list.n * sizeof *lacks);
-		lacks[0] = old + list.n;
-		places[i].lacks = lacks;
+		find_lacks(g, place->node, list);
+		place->node = moved(g, place->node);
+		numbered_lack_more(places, place, list);
 	}
 }
 
@@ -290,6 +283,8 @@ static void move_open(struct pruning *g)
 int profile_prune(struct profile *p, bool totals)
 {
 	struct pruning g = {.p = p, .totals = totals};
+	g.since.by_node = p->since.by_node;
+	g.base.by_node = p->base.by_node;
 	g.hits = malloc(p->trie.count * sizeof *g.hits);
 	g.to = malloc(p->trie.count * sizeof *g.to);
 	g.trie = malloc(sizeof *g.trie);
@@ -301,6 +296,8 @@ int profile_prune(struct profile *p, bool totals)
 	result = rebuild(&g, guess);
 	if (result)
 		goto out;
+	if (p->recording) /* without memory for it, paths do not grow */
+		(void)trie_spare(g.trie, g.often / 4 > 2 ? g.often / 4 : 2);
 	count_through(&g, &p->since);
 	count_through(&g, &p->base);
 	count_through(&g, &p->open);

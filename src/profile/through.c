@@ -1,9 +1,10 @@
 /*
  * through: which functions a path lacks, and their counts.
  *
- * Engine thread. What a frame is of is a number: of its module and name where a recording names it,
- * of its function where that is known, else of the frame itself. Numbers met on one path are in a
- * table that a new round empties.
+ * Engine thread. Functions are numbered as they are met: by module and name where a recording names
+ * a frame, by function where that is known, else by the frame itself. What a path has shown is
+ * marked with the path's round, so that nothing need be cleared. A frame's counts are mostly of the
+ * same thread and event as the last time: its cell is looked at before the table is.
  */
 #include "profile/through.h"
 
@@ -11,88 +12,127 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-
-#define MARKS (4 * THROUGH_DEPTH) /* a power of two; at most half of it is used */
-
-struct through_mark {
-	uint32_t round, what;
-};
+/* Keys of numbers, above module ids (below MODULES_MAX, 2^18). */
+#define KEY_FUNCTION (1ull << 62)
+#define KEY_FRAME    (1ull << 63)
 
 int through_init(struct through *x, const struct tables *tables, size_t cap_bytes)
 {
 	*x = (struct through){.tables = tables, .cap_bytes = cap_bytes};
-	x->marks = calloc(MARKS, sizeof *x->marks);
-	return x->marks ? 0 : -ENOMEM;
+	map64_init(&x->numbers);
+	return vec_push(&x->functions, 0); /* number 0 is no function's */
 }
 
 void through_fini(struct through *x)
 {
 	cells_fini(&x->cells);
-	free(x->marks);
-	free(x->identity);
+	map64_fini(&x->numbers);
+	vec_fini(&x->frames);
+	vec_fini(&x->modules);
+	vec_fini(&x->functions);
 	*x = (struct through){0};
 }
 
-static uint32_t number(uint64_t a, uint64_t b)
+size_t through_bytes(const struct through *x)
 {
-	return (uint32_t)hash_pair(a, b) | 1;
+	size_t slot = sizeof *x->numbers.keys + sizeof *x->numbers.values + sizeof *x->numbers.used;
+	return cells_bytes(&x->cells) + x->frames.cap * sizeof *x->frames.data +
+	       x->modules.cap * sizeof *x->modules.data +
+	       x->functions.cap * sizeof *x->functions.data + x->numbers.capacity * slot;
 }
 
-static uint32_t identify(const struct tables *t, frame_id frame, bool *ret_final)
+/* Room for all frames and modules there are. */
+static bool make_room(struct through *x)
 {
-	const struct frame *f = tables_frame_get(t, frame);
-	const struct loc *loc = f->flags & FRAME_NAMED ? NULL : tables_loc(t, frame);
-	*ret_final = loc || f->flags & FRAME_NAMED;
-	if (f->flags & FRAME_NAMED)
-		return number(f->module, f->name);
-	return loc ? number(1ull << 32, loc->lines[loc->n - 1].func) : number(1ull << 33, frame);
+	size_t frames = tables_frame_count(x->tables) + 1,
+	       modules = tables_module_count(x->tables) + 1;
+	if (vec_reserve(&x->frames, frames) || vec_reserve(&x->modules, modules))
+		return false;
+	for (; x->frames.len < frames; x->frames.len++)
+		x->frames.data[x->frames.len] = (struct through_frame){0};
+	for (; x->modules.len < modules; x->modules.len++)
+		x->modules.data[x->modules.len] = (struct through_module){0};
+	return true;
 }
 
-static uint32_t identity(struct through *x, frame_id frame)
+static uint32_t number_of(struct through *x, uint64_t key)
 {
-	bool final;
-	if (frame < x->nidentity && x->identity[frame])
-		return x->identity[frame];
-	if (frame >= x->nidentity) {
-		uint32_t n = tables_frame_count(x->tables) + 1;
-		uint32_t *more = frame < n ? realloc(x->identity, n * sizeof *more) : NULL;
-		if (more) {
-			memset(more + x->nidentity, 0, (n - x->nidentity) * sizeof *more);
-			x->identity = more;
-			x->nidentity = n;
-		}
-	}
-	uint32_t what = identify(x->tables, frame, &final);
-	if (final && frame < x->nidentity)
-		x->identity[frame] = what;
-	return what;
+	uint32_t number = (uint32_t)x->functions.len, known;
+	if (map64_get(&x->numbers, key, &known))
+		return known;
+	if (vec_reserve(&x->functions, number + 1) || map64_put(&x->numbers, key, number))
+		return 0;
+	x->functions.data[x->functions.len++] = 0;
+	return number;
 }
 
-/* Has the path shown this before? From now on it has. */
-static bool shown(struct through *x, uint32_t what)
+static bool identify(struct through *x, frame_id frame)
 {
-	uint32_t i = what * 0x9e3779b1u >> 8 & (MARKS - 1);
-	for (;; i = (i + 1) & (MARKS - 1)) {
-		struct through_mark *m = &x->marks[i];
-		if (m->round != x->round) {
-			*m = (struct through_mark){x->round, what};
-			return false;
-		}
-		if (m->what == what)
-			return true;
-	}
+	const struct frame *f = tables_frame_get(x->tables, frame);
+	bool named = f->flags & FRAME_NAMED;
+	const struct loc *loc = named ? NULL : tables_loc(x->tables, frame);
+	if (frame >= x->frames.len || f->module >= x->modules.len)
+		return false;
+	x->frames.data[frame] = (struct through_frame){
+		.module = f->module,
+		.cell = x->frames.data[frame].cell,
+		.final = named || loc,
+		.what = number_of(x, named ? (uint64_t)f->module << 32 | f->name
+				     : loc ? KEY_FUNCTION | loc->lines[loc->n - 1].func
+					   : KEY_FRAME | frame)};
+	return x->frames.data[frame].what;
 }
 
-static uint32_t module_number(const struct through *x, frame_id frame)
+/* NULL: no memory. Good until the next. */
+static const struct through_frame *look_at(struct through *x, frame_id frame)
 {
-	return number(1ull << 34, tables_frame_get(x->tables, frame)->module);
+	if (frame >= x->frames.len && !make_room(x))
+		return NULL;
+	if (frame < x->frames.len && x->frames.data[frame].final)
+		return &x->frames.data[frame];
+	return identify(x, frame) || (make_room(x) && identify(x, frame)) ? &x->frames.data[frame]
+									  : NULL;
 }
 
-static void show_kept(struct through *x, frame_id frame)
+/* Has the path at hand shown this before? From now on it has. */
+static inline bool shown(struct through *x, uint32_t *round)
 {
-	shown(x, identity(x, frame));
-	shown(x, module_number(x, frame));
+	bool was = *round == x->round;
+	*round = x->round;
+	return was;
+}
+
+static bool show_kept(struct through *x, frame_id frame)
+{
+	const struct through_frame *f = look_at(x, frame);
+	if (!f)
+		return false;
+	shown(x, &x->functions.data[f->what]);
+	shown(x, &x->modules.data[f->module].round);
+	return true;
+}
+
+static bool add_lost(struct through *x, frame_id frame, struct through_list *io_list)
+{
+	const struct through_frame *f = look_at(x, frame);
+	if (!f)
+		return false;
+	if (!shown(x, &x->functions.data[f->what]))
+		io_list->keys[io_list->n++] = frame;
+	if (!shown(x, &x->modules.data[f->module].round))
+		io_list->keys[io_list->n++] = THROUGH_MODULE | f->module;
+	return true;
+}
+
+static void next_round(struct through *x)
+{
+	if (++x->round)
+		return;
+	/* After four billion paths. */
+	memset(x->functions.data, 0, x->functions.len * sizeof *x->functions.data);
+	for (size_t i = 0; i < x->modules.len; i++)
+		x->modules.data[i].round = 0;
+	x->round = 1;
 }
 
 void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
@@ -101,43 +141,57 @@ void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_
 	ret_list->n = 0;
 	if (!x->tables)
 		return;
-	if (!++x->round) { /* after four billion paths */
-		memset(x->marks, 0, MARKS * sizeof *x->marks);
-		x->round = 1;
-	}
+	next_round(x);
+	bool good = true;
 	uint32_t inner = leaf ? 1 : 0, end = n - (kept < n ? kept : n);
 	if (n > THROUGH_DEPTH) /* the call trie has no more either */
 		n = THROUGH_DEPTH;
 	if (end > n)
 		end = n;
-	for (uint32_t i = end; i < n; i++)
-		show_kept(x, frames[i]);
-	if (leaf && n)
-		show_kept(x, frames[0]);
-	for (uint32_t i = inner; i < end; i++) {
-		if (frames[i] == FRAME_OVERFLOW)
-			continue;
-		if (!shown(x, identity(x, frames[i])))
-			ret_list->keys[ret_list->n++] = frames[i];
-		if (!shown(x, module_number(x, frames[i])))
-			ret_list->keys[ret_list->n++] =
-				THROUGH_MODULE | tables_frame_get(x->tables, frames[i])->module;
-	}
+	for (uint32_t i = end; i < n && good; i++)
+		good = show_kept(x, frames[i]);
+	if (leaf && n && good)
+		good = show_kept(x, frames[0]);
+	for (uint32_t i = inner; i < end && good; i++)
+		good = frames[i] == FRAME_OVERFLOW || add_lost(x, frames[i], ret_list);
+	x->lost += !good;
+}
+
+/* Where @key keeps its place in cells; NULL: nowhere. */
+static uint32_t *place_of(struct through *x, uint32_t key)
+{
+	uint32_t module = key & ~THROUGH_MODULE;
+	if (key & THROUGH_MODULE)
+		return module < x->modules.len ? &x->modules.data[module].cell : NULL;
+	return key < x->frames.len ? &x->frames.data[key].cell : NULL;
+}
+
+/* The cell of @key; NULL: no room, not even for that of all threads together. */
+static struct cell *cell_of(struct through *x, struct cell *key)
+{
+	bool full = x->cells.len == x->cells.cap && cells_bytes_next(&x->cells) > x->cap_bytes;
+	if (full && !cells_find(&x->cells, key))
+		key->task = 0;
+	return full && !cells_find(&x->cells, key) ? NULL : cells_at(&x->cells, key);
 }
 
 void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c)
 {
-	struct cell more = *c;
+	struct cell key = *c;
 	for (uint32_t i = 0; i < n; i++) {
-		more.node = keys[i];
-		more.task = c->task;
-		bool full = x->cells.len == x->cells.cap &&
-			    cells_bytes_next(&x->cells) > x->cap_bytes;
-		if (full && !cells_find(&x->cells, &more))
-			more.task = 0; /* of all threads together there may be one */
-		if (full && !cells_find(&x->cells, &more))
-			x->lost++;
-		else if (cells_add(&x->cells, &more))
+		uint32_t *place = place_of(x, keys[i]);
+		struct cell *to = place && *place < x->cells.len ? &x->cells.data[*place] : NULL;
+		key.node = keys[i];
+		if (!to || to->node != key.node || to->task != c->task || to->event != c->event ||
+		    to->flags != c->flags) {
+			key.task = c->task;
+			to = cell_of(x, &key);
+			if (to && place)
+				*place = (uint32_t)(to - x->cells.data);
+		}
+		if (to)
+			cell_sum(to, c);
+		else
 			x->lost++;
 	}
 }

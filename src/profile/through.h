@@ -11,6 +11,8 @@
 #ifndef ALTPTTOP_THROUGH_H
 #define ALTPTTOP_THROUGH_H
 
+#include "base/hash.h"
+#include "base/vec.h"
 #include "profile/cells.h"
 #include "tables.h"
 
@@ -23,19 +25,41 @@ struct through_list {
 	uint32_t keys[2 * THROUGH_DEPTH];
 };
 
+/* By frame id. */
+struct through_frame {
+	uint32_t what;    /* number of its function, 0: not known yet */
+	module_id module; /* its module */
+	uint32_t cell;    /* index in cells of what it counted last */
+	bool final;       /* its function will not get another number */
+};
+
+/* By module id. */
+struct through_module {
+	uint32_t round; /* of the last path that showed it */
+	uint32_t cell;  /* as of a frame */
+};
+
 struct through {
 	const struct tables *tables; /* NULL: nothing is kept */
 	struct cells cells;          /* node: see above */
 	size_t cap_bytes;
-	uint64_t lost;              /* counts that had no room */
-	struct through_mark *marks; /* what the path at hand has shown so far */
+	uint64_t lost; /* counts, or all of a path, that had no room */
 	uint32_t round;
-	uint32_t *identity; /* by frame, 0 not known yet */
-	uint32_t nidentity;
+	struct {
+		VEC(struct through_frame)
+	} frames;
+	struct {
+		VEC(struct through_module)
+	} modules;
+	struct {
+		VEC(uint32_t)
+	} functions;          /* by number: round of the last path that showed it */
+	struct map64 numbers; /* what a function is known by → its number */
 };
 
 int through_init(struct through *x, const struct tables *tables, size_t cap_bytes); /* -ENOMEM */
 void through_fini(struct through *x); /* a zeroed struct is empty; so is it afterwards */
+size_t through_bytes(const struct through *x);
 
 /*
  * What is lost of a path of @n frames, innermost first, when its outer @kept stay and, if @leaf,

@@ -2,9 +2,11 @@
  * trie: insertion of call paths.
  *
  * Engine thread. Children are found through one hash table over (parent, frame) instead of lists in
- * the nodes: eight bytes a node, and a wide fan-out costs nothing. The outer part that a path
- * shares with the one before is taken from memory without a look-up, and a whole path seen lately
- * is found at once and compared.
+ * the nodes: eight bytes a node, and a wide fan-out costs nothing. A slot has the node's id in as
+ * many bits as that needs, and part of the hash in the others, so that other nodes are hardly ever
+ * looked at. The nodes of a path were mostly made one after the other: the next id is tried before
+ * the table is. The outer part that a path shares with the one before is taken from memory without
+ * a look-up, and a whole path seen lately is found at once and compared.
  */
 #include "profile/trie.h"
 
@@ -19,6 +21,7 @@
 #define MEMO_WAYS   4
 #define MEMO_LEAST  4                  /* frames still to be looked up, for which it is worth it */
 #define MEMO_ROOM   ((size_t)16 << 20) /* smaller tries do without */
+#define MISSED_PART 256 /* bytes of cap for each number that counts what was missed */
 
 struct trie_memo {
 	uint32_t tag; /* of the path's hash */
@@ -45,17 +48,44 @@ static void node_write(struct trie *t, node_id id, node_id parent, frame_id fram
 		.parent = parent, .frame = frame};
 }
 
-static uint32_t slot_of(const struct trie *t, node_id parent, frame_id frame)
+static bool is_child(const struct trie *t, node_id id, node_id parent, frame_id frame)
 {
-	uint32_t i = (uint32_t)hash_mix((uint64_t)parent << 32 | frame) & t->mask;
+	const struct trie_node *n = trie_at(t, id);
+	return n->frame == frame && n->parent == parent;
+}
+
+static uint64_t hash_of(node_id parent, frame_id frame)
+{
+	return hash_mix((uint64_t)parent << 32 | frame);
+}
+
+/* What a slot has beside its id, which is below the number of slots. */
+static uint32_t tag_of(const struct trie *t, uint64_t hash)
+{
+	return (uint32_t)(hash >> 32) & ~t->mask;
+}
+
+/* Where a child is, or belongs. */
+static uint32_t slot_of(const struct trie *t, uint64_t hash, node_id parent, frame_id frame)
+{
+	uint32_t tag = tag_of(t, hash), i = (uint32_t)hash & t->mask;
 	for (;; i = (i + 1) & t->mask) {
-		node_id id = t->slots[i];
-		if (!id)
-			return i;
-		const struct trie_node *n = trie_at(t, id);
-		if (n->frame == frame && n->parent == parent)
+		uint32_t slot = t->slots[i];
+		if (!slot ||
+		    ((slot & ~t->mask) == tag && is_child(t, slot & t->mask, parent, frame)))
 			return i;
 	}
+}
+
+/* An id that is not in the table yet. */
+static void enter_slot(struct trie *t, node_id id)
+{
+	const struct trie_node *n = trie_at(t, id);
+	uint64_t hash = hash_of(n->parent, n->frame);
+	uint32_t i = (uint32_t)hash & t->mask;
+	while (t->slots[i])
+		i = (i + 1) & t->mask;
+	t->slots[i] = tag_of(t, hash) | id;
 }
 
 /* Double the table. The old one goes first into the byte count, so the cap holds at the peak. */
@@ -72,10 +102,8 @@ static int grow_slots(struct trie *t)
 	t->slots = slots;
 	t->mask = size - 1;
 	t->bytes += size * sizeof *slots - old_size * sizeof *old;
-	for (node_id id = 1; id < t->count; id++) {
-		const struct trie_node *n = trie_at(t, id);
-		slots[slot_of(t, n->parent, n->frame)] = id;
-	}
+	for (node_id id = 1; id < t->count; id++)
+		enter_slot(t, id);
 	free(old);
 	return 0;
 }
@@ -94,7 +122,7 @@ int trie_init(struct trie *t, size_t cap_bytes)
 	node_write(t, NODE_ROOT, NODE_ROOT, FRAME_NONE);
 	node_write(t, NODE_OVERFLOW, NODE_ROOT, FRAME_OVERFLOW);
 	t->count = 2;
-	t->slots[slot_of(t, NODE_ROOT, FRAME_OVERFLOW)] = NODE_OVERFLOW;
+	enter_slot(t, NODE_OVERFLOW);
 	return 0;
 }
 
@@ -105,37 +133,41 @@ void trie_fini(struct trie *t)
 	free(t->chunks);
 	free(t->slots);
 	free(t->memo);
+	free(t->missed);
 	t->memo = NULL;
+	t->missed = NULL;
 	t->chunks = NULL;
 	t->slots = NULL;
 	t->nchunks = t->count = 0;
 }
 
-/* The child of @parent in @frame, 0: there is none. */
-static node_id trie_find(const struct trie *t, node_id parent, frame_id frame)
+/* A new child of @parent; NODE_OVERFLOW: no room. */
+static node_id add_child(struct trie *t, node_id parent, frame_id frame)
 {
-	return t->slots[slot_of(t, parent, frame)];
-}
-
-node_id trie_child(struct trie *t, node_id parent, frame_id frame)
-{
-	uint32_t slot = slot_of(t, parent, frame);
-	if (t->slots[slot])
-		return t->slots[slot];
-	if ((uint64_t)t->count * 5 >= (uint64_t)t->mask * 3) {
-		/* At the cap the table gets a little fuller than is good for it. */
-		if (grow_slots(t) && (uint64_t)t->count * 4 >= (uint64_t)t->mask * 3)
-			return NODE_OVERFLOW;
-		slot = slot_of(t, parent, frame);
-	}
+	/* At the cap the table gets a little fuller than is good for it. */
+	if ((uint64_t)t->count * 5 >= (uint64_t)t->mask * 3 && grow_slots(t) &&
+	    (uint64_t)t->count * 4 >= (uint64_t)t->mask * 3)
+		return NODE_OVERFLOW;
 	if (t->count >> TRIE_CHUNK_BITS == t->nchunks) {
 		if (t->bytes + TRIE_CHUNK * sizeof(struct trie_node) > t->cap_bytes || add_chunk(t))
 			return NODE_OVERFLOW;
 	}
 	node_id id = t->count++;
 	node_write(t, id, parent, frame);
-	t->slots[slot] = id;
+	enter_slot(t, id);
 	return id;
+}
+
+/* The child of @parent in @frame, 0: there is none. */
+static node_id find_child(const struct trie *t, node_id parent, frame_id frame, uint64_t hash)
+{
+	return t->slots[slot_of(t, hash, parent, frame)] & t->mask;
+}
+
+node_id trie_child(struct trie *t, node_id parent, frame_id frame)
+{
+	node_id id = find_child(t, parent, frame, hash_of(parent, frame));
+	return id ? id : add_child(t, parent, frame);
 }
 
 /* --- whole paths seen lately --- */
@@ -178,7 +210,35 @@ static node_id add_shortened(struct trie *t, node_id node, frame_id frame)
 	return node == NODE_OVERFLOW ? node : trie_child(t, node, frame);
 }
 
-node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint32_t most)
+int trie_spare(struct trie *t, uint64_t rare)
+{
+	size_t places = 1;
+	while (places * MISSED_PART * 2 <= t->cap_bytes && places < 1u << 20)
+		places *= 2;
+	if (!t->missed && (t->missed = calloc(places, sizeof *t->missed))) {
+		t->missed_mask = (uint32_t)places - 1;
+		t->bytes += places * sizeof *t->missed;
+	}
+	t->rare = rare < UINT32_MAX ? (uint32_t)rare : UINT32_MAX;
+	return t->missed ? 0 : -ENOMEM;
+}
+
+/* Has what is missing here been missed often enough to be added? */
+static bool is_missed(struct trie *t, uint64_t hash, uint64_t hits)
+{
+	uint32_t *missed = t->missed ? &t->missed[hash >> 40 & t->missed_mask] : NULL;
+	if (!missed)
+		return false;
+	if (hits < t->rare - *missed) {
+		*missed += (uint32_t)hits;
+		return false;
+	}
+	*missed = 0;
+	return true;
+}
+
+static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool sparing,
+			uint64_t hits)
 {
 	static const frame_id unknown = FRAME_UNKNOWN;
 	if (!n) {
@@ -194,7 +254,7 @@ node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uin
 	node_id node = d ? t->path[d - 1].parent : NODE_ROOT;
 	struct trie_memo *memo = NULL;
 	uint32_t tag = 0;
-	if (t->memo && !skip && depth - d >= MEMO_LEAST) {
+	if (t->memo && !skip && !sparing && depth - d >= MEMO_LEAST) {
 		memo = memo_of(t, frames, n, &tag);
 		for (uint32_t i = 0; i < MEMO_WAYS; i++)
 			if (memo[i].leaf && memo[i].tag == tag &&
@@ -203,17 +263,20 @@ node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uin
 	}
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
-		uint32_t before = t->count;
-		if (!most && d + 2 < depth && !trie_find(t, node, frame)) {
-			t->path_len = d;
-			return add_shortened(t, node, frames[skip]);
+		node_id child = node + 1;
+		if (child >= t->count || !is_child(t, child, node, frame)) {
+			uint64_t hash = hash_of(node, frame);
+			child = find_child(t, node, frame, hash);
+			if (!child && sparing && d + 2 < depth && !is_missed(t, hash, hits)) {
+				t->path_len = d;
+				return add_shortened(t, node, frames[skip]);
+			}
+			child = child ? child : add_child(t, node, frame);
 		}
-		node_id child = trie_child(t, node, frame);
 		if (child == NODE_OVERFLOW) {
 			t->path_len = d;
 			return NODE_OVERFLOW;
 		}
-		most -= most && t->count != before;
 		node = child;
 		t->path[d] = (struct trie_node){.parent = node, .frame = frame};
 	}
@@ -227,5 +290,10 @@ node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uin
 
 node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n)
 {
-	return trie_add_sparing(t, frames, n, UINT32_MAX);
+	return add_path(t, frames, n, false, 0);
+}
+
+node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint64_t hits)
+{
+	return add_path(t, frames, n, true, hits);
 }

@@ -35,6 +35,8 @@ struct trie {
 	uint32_t mask;
 	size_t bytes, cap_bytes;
 	struct trie_memo *memo; /* where whole paths seen lately end; may be NULL */
+	uint32_t *missed;       /* by hash of what was missing: hits; NULL: see trie_spare */
+	uint32_t missed_mask, rare;
 	/* The path added last: the next one most often shares its outer part. */
 	uint32_t path_len;
 	struct trie_node path[TRIE_DEPTH_MAX]; /* .parent is the node of this depth itself */
@@ -47,10 +49,11 @@ void trie_fini(struct trie *t);
 node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n);
 
 /*
- * The same, but of a new path at most @most nodes more than its [overflow] and its innermost frame:
- * a path that comes again grows each time.
+ * The same, @hits times, but of a new path only its [overflow] and its innermost frame are added,
+ * and a node more where about as many hits have missed that as trie_spare says.
  */
-node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint32_t most);
+node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint64_t hits);
+int trie_spare(struct trie *t, uint64_t rare); /* -ENOMEM: paths will not grow */
 
 /* The child of @parent in @frame, made if there is room; NODE_OVERFLOW when there is none. */
 node_id trie_child(struct trie *t, node_id parent, frame_id frame);

@@ -18,7 +18,8 @@ struct window profile_window(const struct profile *p, uint64_t length_ns, uint64
 	uint64_t end = now_ns;
 	if (p->newest_ns < end)
 		end = p->newest_ns + DELIVERY_NS > end ? p->newest_ns : end - DELIVERY_NS;
-	struct window w = {.all = !length_ns, .until_ns = UINT64_MAX};
+	bool timeless = p->timeless && !p->newest_ns;
+	struct window w = {.all = !length_ns || timeless, .until_ns = UINT64_MAX};
 	if (until_ns) {
 		w.until_ns = until_ns;
 		end = until_ns < end ? until_ns : end;

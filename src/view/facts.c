@@ -126,6 +126,9 @@ int facts_quality(const struct answer_status *s, struct fact ret[FACTS_MAX])
 	if (s->loss[LOSS_EINTR])
 		add(&f, 236, LOOK_WARN, "EINTR", "%s",
 		    number_short(text, (double)s->loss[LOSS_EINTR]));
+	if (s->loss[LOSS_MEMORY])
+		add(&f, 237, LOOK_WARN, "no memory", "%s",
+		    number_short(text, (double)s->loss[LOSS_MEMORY]));
 	if (s->loss[LOSS_GAP])
 		add(&f, 234, LOOK_WARN, "gap", "%s",
 		    number_ns(text, (double)s->loss[LOSS_GAP] * 1e6));

@@ -11,10 +11,9 @@
 
 #include "profile/cellcode.h"
 
-static void test_counting(void **state)
+static void count_some(bool by_node)
 {
-	(void)state;
-	struct cells c = {0};
+	struct cells c = {.by_node = by_node};
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t i = 0; i < 1000; i++) {
 			struct cell x = {.node = i % 500,
@@ -37,7 +36,27 @@ static void test_counting(void **state)
 	assert_int_equal(c.len, 0);
 	key.flags = 0;
 	assert_null(cells_find(&c, &key));
+	/* What is new to the nodes that it knows; numbers that are no nodes. */
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct cell x = {.node = i % 3 ? i / 6 : UINT32_MAX - i % 2, .samples = 1};
+		assert_int_equal(cells_add(&c, &x), 0);
+	}
+	uint64_t samples = 0;
+	for (uint32_t i = 0; i < c.len; i++) {
+		samples += c.data[i].samples;
+		assert_ptr_equal(cells_find(&c, &c.data[i]), &c.data[i]);
+	}
+	assert_int_equal(c.len, 502);
+	assert_int_equal(samples, 3000);
+	assert_true(cells_bytes(&c) >= c.len * (sizeof *c.data + sizeof *c.slots));
 	cells_fini(&c);
+}
+
+static void test_counting(void **state)
+{
+	(void)state;
+	count_some(false);
+	count_some(true);
 }
 
 static bool same(const struct cell *a, const struct cell *b)

@@ -290,6 +290,7 @@ static void test_numbered_stacks(void **state)
 	profile_add(&p, &s, NULL, NULL);
 	key.node = trie_add(&p.trie, (frame_id[]){FRAME_UNKNOWN}, 1);
 	assert_int_equal(cells_find(&p.open, &key)->samples, 2);
+	assert_int_equal(p.open_tally.loss[LOSS_MEMORY], 2);
 	/* The number is given to another stack. */
 	s.stack = 5;
 	s.nframes = 2;
@@ -311,10 +312,39 @@ static void test_numbered_stacks(void **state)
 	s.stack = 5;
 	s.nframes = 0;
 	profile_add(&p, &s, NULL, NULL);
-	node_id now = p.places[5].node;
+	node_id now = p.numbered.data[5].node;
 	assert_in_range(now, NODE_OVERFLOW + 1, p.trie.count - 1);
 	assert_int_equal(trie_at(&p.trie, now)->frame, 100);
 	assert_int_equal(seen(&p, 0, 0).samples, n + 7);
+	profile_fini(&p);
+}
+
+/* Nobody knows when: every window is the whole, and there is no history. */
+static void test_timeless(void **state)
+{
+	(void)state;
+	static struct profile p;
+	assert_int_equal(profile_init(&p, 0), 0);
+	for (unsigned i = 0; i < 200000; i++) {
+		frame_id frames[] = {10 + i % 70000, 7};
+		struct sample s = {.weight = 3,
+				   .hits = 1,
+				   .task = 1 + i % 2,
+				   .flags = SAMPLE_TIMELESS,
+				   .nframes = 2};
+		profile_add(&p, &s, NULL, frames);
+	}
+	assert_int_equal(p.history.len, 0);
+	assert_int_equal(p.since.len, 70000);
+	for (unsigned length = 0; length < 20; length += 10) {
+		struct totals t = seen(&p, length * S, 0);
+		assert_int_equal(t.samples, 200000);
+		assert_int_equal(t.weight, 600000);
+	}
+	profile_mark(&p, 5);
+	assert_int_equal(seen(&p, 0, 0).samples, 0);
+	profile_unmark(&p);
+	assert_int_equal(seen(&p, 10 * S, 0).samples, 200000);
 	profile_fini(&p);
 }
 
@@ -415,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_pruning),       cmocka_unit_test(test_numbered_stacks),
 		cmocka_unit_test(test_hostile_times), cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_quiet_target),  cmocka_unit_test(test_mark_without_times),
+		cmocka_unit_test(test_timeless),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

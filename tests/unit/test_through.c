@@ -28,6 +28,7 @@ static struct bed {
 	module_id modules[MODULES];
 	struct counts truth[TASKS + 1][FUNCTIONS], in_modules[MODULES];
 	uint64_t samples;
+	uint16_t flags; /* of each sample */
 } b;
 
 static void up(void)
@@ -93,6 +94,7 @@ static void run(uint64_t samples)
 {
 	static int known[NUMBERS][DEPTH];
 	static uint32_t depths[NUMBERS];
+	memset(depths, 0, sizeof depths);
 	srand(11);
 	for (uint64_t i = 0; i < samples; i++) {
 		int path[DEPTH];
@@ -117,6 +119,7 @@ static void run(uint64_t samples)
 		struct sample s = {.weight = 1 + i % 5,
 				   .hits = 1,
 				   .task = 1 + i % TASKS,
+				   .flags = b.flags,
 				   .nvalues = 1,
 				   .stack = number,
 				   .nframes = (uint16_t)(again ? 0 : n)};
@@ -126,7 +129,7 @@ static void run(uint64_t samples)
 		b.samples++;
 	}
 	assert_true(b.p.pruned >= 3);
-	assert_int_equal(b.p.through.lost, 0);
+	assert_int_equal(b.p.lost + b.p.through.lost, 0);
 	assert_int_equal(b.p.overflowed, 0);
 	assert_true(profile_bytes(&b.p) <= 10 << 20);
 }
@@ -193,15 +196,23 @@ static void check_report(void)
 	snapshot_unref(s);
 }
 
-static void test_shares_stay(void **state)
+static void shares_stay(uint16_t flags)
 {
-	(void)state;
 	up();
+	b.flags = flags;
 	run(120000);
 	for (task_id task = 0; task <= TASKS; task++)
 		check_fold(task);
 	check_report();
 	down();
+}
+
+/* Samples without time go another way: without history. */
+static void test_shares_stay(void **state)
+{
+	(void)state;
+	shares_stay(0);
+	shares_stay(SAMPLE_TIMELESS);
 }
 
 /* A window of time, or after a mark, is not what was counted from the beginning. */

@@ -41,32 +41,44 @@ static void test_empty_path_is_unknown(void **state)
 	trie_fini(&t);
 }
 
-/* A new path is taken in by a few nodes each time; its innermost frame is there from the first. */
+/* A new path grows where it was missed often enough; its innermost frame is there from the first.
+ */
 static void test_sparing(void **state)
 {
 	(void)state;
 	static struct trie t;
-	frame_id f[20];
+	frame_id f[20], other[20];
+	uint32_t last = 0, grew = 0;
 	assert_int_equal(trie_init(&t, 1 << 20), 0);
-	for (frame_id d = 0; d < 20; d++)
+	assert_int_equal(trie_spare(&t, 8), 0);
+	for (frame_id d = 0; d < 20; d++) {
 		f[d] = 100 + d;
-	for (uint32_t time = 1; time < 12; time++) {
-		uint32_t before = t.count;
-		node_id node = trie_add_sparing(&t, f, 20, 2);
-		uint32_t kept = time * 2 < 18 ? time * 2 : 20;
-		assert_int_equal(trie_at(&t, node)->frame, 100);
-		assert_int_equal(t.path_len, kept);
+		other[d] = 200 + d;
+	}
+	for (uint32_t time = 1; last < 20; time++) {
+		uint32_t before = t.count, depth = 0;
+		node_id node = trie_add_sparing(&t, f, 20, 1);
+		assert_true(time <= 8 * 18);
 		assert_true(t.count - before <= 4);
-		uint32_t depth = 0;
+		assert_true(t.path_len == last || t.path_len == last + 1 || t.path_len == 20);
+		assert_true(time >= 8 || !t.path_len);
+		grew += t.path_len != last;
+		last = t.path_len;
+		assert_int_equal(trie_at(&t, node)->frame, 100);
 		for (node_id n = node; n != NODE_ROOT; n = trie_at(&t, n)->parent)
 			depth++;
-		assert_int_equal(depth, kept == 20 ? 20 : kept + 2);
+		assert_int_equal(depth, last == 20 ? 20 : last + 2);
 	}
-	assert_int_equal(trie_add_sparing(&t, f, 20, 2), trie_add(&t, f, 20));
+	assert_int_equal(grew, 18);
+	assert_int_equal(trie_add_sparing(&t, f, 20, 1), trie_add(&t, f, 20));
+	/* Many hits at once are as good. */
+	node_id node = trie_add_sparing(&t, other, 20, 8);
+	assert_int_equal(t.path_len, 20);
+	assert_int_equal(trie_add(&t, other, 20), node);
 	/* Nothing is saved by shortening what is short. */
-	node_id two = trie_add_sparing(&t, f, 2, 0);
-	assert_int_equal(trie_at(&t, two)->frame, 100);
-	assert_int_equal(trie_at(&t, trie_at(&t, two)->parent)->frame, 101);
+	node_id two = trie_add_sparing(&t, (frame_id[]){300, 301}, 2, 1);
+	assert_int_equal(trie_at(&t, two)->frame, 300);
+	assert_int_equal(trie_at(&t, trie_at(&t, two)->parent)->frame, 301);
 	trie_fini(&t);
 }
 

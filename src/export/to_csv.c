@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "answer.h"
 #include "export/escape.h"
@@ -33,23 +35,42 @@ static const char *confidence_word(const struct ranked *r)
 	return r->self_flags & ROW_LOW ? "low" : "ok";
 }
 
+/* Of @i's columns: which of those of this title it has. Another event may be called the same, and
+ * what a file says was counted may be called as the columns that are always there. */
+static unsigned title_number(const struct snapshot *s, uint32_t i)
+{
+	static const char *const fixed[] = {"percent", "margin", "samples"};
+	const struct event_desc *d = &s->events[i].desc;
+	unsigned n = 1;
+
+	for (size_t k = 0; k < sizeof fixed / sizeof *fixed; k++)
+		n += d->unit != EVENT_NS && !strcmp(d->name, fixed[k]);
+	for (uint32_t k = 0; k < i; k++)
+		n += s->events[k].desc.unit == d->unit && !strcmp(s->events[k].desc.name, d->name);
+	return n;
+}
+
+static void put_title(struct writer *w, const char *kind, uint32_t i)
+{
+	const struct event_desc *d = &w->s->events[i].desc;
+	unsigned number = title_number(w->s, i);
+	char title[sizeof d->name + 32];
+	int n = snprintf(title, sizeof title, "%s_%s%s", kind, d->name,
+			 d->unit == EVENT_NS ? "_ns" : "");
+
+	if (number > 1)
+		snprintf(title + n, sizeof title - (size_t)n, "_%u", number);
+	strbuf_putc(&w->b, ',');
+	escape_csv(&w->b, title);
+}
+
 static void put_header(struct writer *w)
 {
 	strbuf_puts(&w->b, "function,module,self_percent,self_margin,total_percent,self_samples,"
 			   "total_samples,total_margin");
 	for (uint32_t i = 0; i < w->s->nevents; i++) {
-		const struct event_desc *d = &w->s->events[i].desc;
-		const char *unit = d->unit == EVENT_NS ? "_ns" : "";
-		struct strbuf name;
-		strbuf_init(&name);
-		strbuf_printf(&name, "self_%s%s", d->name, unit);
-		strbuf_putc(&w->b, ',');
-		escape_csv(&w->b, name.buf ? name.buf : "");
-		strbuf_reset(&name);
-		strbuf_printf(&name, "total_%s%s", d->name, unit);
-		strbuf_putc(&w->b, ',');
-		escape_csv(&w->b, name.buf ? name.buf : "");
-		strbuf_fini(&name);
+		put_title(w, "self", i);
+		put_title(w, "total", i);
 	}
 	strbuf_puts(&w->b, ",confidence,space,file,line\n");
 }

@@ -179,6 +179,26 @@ static void test_csv(void **state)
 	made_fini(&m);
 }
 
+/* No two columns have one title, whatever the events are called. */
+static void test_csv_titles(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.nevents = 2;
+	m.events[1] = m.events[0];
+	char *text = made_export(&m, FORMAT_CSV, NULL, NULL);
+	assert_holds(text, ",self_cpu-clock_ns,total_cpu-clock_ns,self_cpu-clock_ns_2,"
+			   "total_cpu-clock_ns_2,confidence");
+	free(text);
+	strcpy(m.events[1].desc.name, "samples");
+	m.events[1].desc.unit = EVENT_COUNT;
+	text = made_export(&m, FORMAT_CSV, NULL, NULL);
+	assert_holds(text, "total_cpu-clock_ns,self_samples_2,total_samples_2,confidence");
+	free(text);
+	made_fini(&m);
+}
+
 /* A short window is told with its figures, and one of no length is not known. */
 static void test_short(void **state)
 {
@@ -460,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_rollup_counts_recursion_once),
 		cmocka_unit_test(test_no_stack_is_unknown),
 		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_csv_titles),
 		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_limit_and_sort),

@@ -76,6 +76,8 @@ struct snapshot {
 	uint32_t sample_cost_ns, read_cost_ns; /* of a sample, of reading its group; 0 not known */
 	uint64_t cost_ppm;                     /* of the time of a thread that works */
 	bool recorded;                         /* of a file, not of something that ran */
+	bool partial;    /* of which a part was read: reading was stopped or went on */
+	double part;     /* how much, 0…1; 0: not known */
 	uint64_t cpu_ns; /* that the kernel accounted in the window; UINT64_MAX: not known */
 	bool no_kernel, no_user; /* filters in force when it was made */
 	bool tail_calls;         /* frames that tail calls left out are wanted in it */

@@ -206,6 +206,7 @@ static int find_sort_event(const struct snapshot *s, const struct export_options
 static int report(struct session *s)
 {
 	struct err err;
+	char part[80];
 
 	signals_clear(); /* a second Ctrl-C stops waiting for names */
 	const struct snapshot *snapshot = session_snapshot(s, SNAPSHOT_MS, &err);
@@ -218,6 +219,8 @@ static int report(struct session *s)
 		snapshot_unref(snapshot);
 		return status;
 	}
+	if (*export_part(snapshot, part))
+		complain("reading was stopped: %s", part);
 	uint16_t event = export_main_event(snapshot, &s->exports);
 	if (!export_has_event(snapshot, &s->exports, event))
 		complain("-s %s counted nothing: the report is of %s", s->exports.event,

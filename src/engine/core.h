@@ -170,6 +170,8 @@ void *jobs_main(void *arg);
 void calls_job(struct engine *e, const struct job *job); /* jobs thread */
 
 /* freeze.c */
+/* Of a recording that is being read, 0…1, 0: its size is not known; negative: none is. */
+double engine_progress(const struct engine *e);
 const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint64_t until_ns);
 void engine_serve_waits(struct engine *e);
 

@@ -3,6 +3,7 @@
  *
  * Engine thread, or the caller's once that has ended.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,17 @@ static void describe(const struct engine *e, struct snapshot *s)
 		s->rate_hz = e->setup.rate_hz;
 	s->tail_calls = e->ask && e->ask->query.flags & QUERY_TAIL_CALLS;
 	s->main_module = (module_id)atomic_load(&e->shared.main_module);
+}
+
+/* Whoever has a part must not take it for the whole. */
+static void tell_part(const struct engine *e, struct snapshot *s)
+{
+	double read = engine_progress(e);
+
+	if (!s->recorded)
+		return;
+	s->partial = read >= 0 || e->result == -ECANCELED;
+	s->part = read > 0 ? read : 0;
 }
 
 /* What counted nothing because it never ran, or does not count here, is not 0. */
@@ -120,6 +132,7 @@ const struct snapshot *engine_freeze(struct engine *e, uint64_t window_ns, uint6
 	if (!e->setup.live)
 		s->wall_start_ns = atomic_load(&e->shared.wall_start_ns);
 	s->recorded = !e->setup.live;
+	tell_part(e, s);
 	s->cpu_ns = accounted(e, &w);
 	describe(e, s);
 	tell_states(e, s);

@@ -208,7 +208,7 @@ static void fill_by_period(const struct build *b, struct answer_status *s)
 		s->cost = fmin(1, s->delivered_hz * (s->sample_cost_ns + s->read_cost_ns) / 1e9);
 }
 
-static double progress_of(const struct engine *e)
+double engine_progress(const struct engine *e)
 {
 	if (e->setup.live || atomic_load(&e->shared.finished))
 		return -1;
@@ -264,6 +264,6 @@ void build_status(struct build *b, struct answer_status *s)
 	s->finished = e->said_finished;
 	s->recording = !e->setup.live;
 	fill_by_period(b, s);
-	s->progress = progress_of(e);
+	s->progress = engine_progress(e);
 	build_copy(s->say, sizeof s->say, e->say);
 }

@@ -7,6 +7,8 @@
 #include "export/export.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/filewrite.h"
@@ -62,6 +64,17 @@ int export_file(const struct snapshot *s, const char *path, enum snapshot_format
 	if (!rc)
 		remark(ops, s, err);
 	return rc;
+}
+
+const char *export_part(const struct snapshot *s, char ret_text[80])
+{
+	ret_text[0] = '\0';
+	if (s->partial && s->part > 0)
+		snprintf(ret_text, 80, "about %.1f %% of the recording was read",
+			 100 * fmin(s->part, 0.999));
+	else if (s->partial)
+		snprintf(ret_text, 80, "not all of the recording was read");
+	return ret_text;
 }
 
 int export_flush(const struct export_out *out, struct strbuf *b, struct err *err)

@@ -59,6 +59,9 @@ static inline bool export_counts(const struct snapshot *s, const struct snapshot
 	       (!(c->flags & SNAPSHOT_VALUE) || !s->events[c->event].desc.sampled);
 }
 
+/* "", or that only a part of the recording is in it. */
+const char *export_part(const struct snapshot *s, char ret_text[80]);
+
 /* Pass the buffer's text on and empty it; -ENOMEM with a sentence when it had failed. */
 int export_flush(const struct export_out *out, struct strbuf *b, struct err *err);
 

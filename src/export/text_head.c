@@ -247,7 +247,8 @@ static void put_why_empty(struct text_report *t)
 	if (e && value_unknown(e->state)) {
 		strbuf_puts(&t->b, "see the event's counter above.\n");
 	} else if (t->s->recorded || !e) {
-		strbuf_puts(&t->b, "this recording holds none");
+		strbuf_puts(&t->b, t->s->partial ? "none in the part that was read"
+						 : "this recording holds none");
 		if (t->s->no_kernel || t->s->no_user)
 			strbuf_printf(&t->b, " outside the hidden %s code",
 				      t->s->no_kernel ? "kernel" : "user");
@@ -266,9 +267,12 @@ static void put_why_empty(struct text_report *t)
 
 void text_head(struct text_report *t)
 {
+	char part[80];
+
 	put_fact(t, "target", t->s->title);
 	put_fact(t, "host", t->s->host);
 	put_fact(t, "sampler", t->s->sampler);
+	put_fact(t, "part", export_part(t->s, part));
 	if (t->s->no_kernel || t->s->no_user)
 		put_fact(t, "hidden", t->s->no_kernel ? "kernel code" : "user code");
 	put_time(t);

@@ -178,7 +178,8 @@ static void emit_facts(struct writer *w)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
-	int64_t comments[3 + LOSS_KINDS + CUT_REASONS];
+	int64_t comments[4 + LOSS_KINDS + CUT_REASONS];
+	char read[80];
 	size_t n = 0;
 
 	part.time_nanos = clamp(w->s->wall_start_ns);
@@ -196,6 +197,8 @@ static void emit_facts(struct writer *w)
 		comments[n++] = text(w, w->s->host);
 	if (w->s->sampler[0])
 		comments[n++] = text(w, w->s->sampler);
+	if (*export_part(w->s, read))
+		comments[n++] = text(w, read);
 	part.n_comment = add_loss_comments(w, comments, n);
 	part.comment = comments;
 	emit(w, &part);

@@ -141,6 +141,18 @@ if [ "$(uname -m)" = x86_64 ]; then
 else
 	skip "traces of a single-stepped program" "the program knows x86-64 instructions only"
 fi
+# A pipe that somebody still holds open has no end.
+part_of() {
+	local status
+	{ seq 40000 | sed 's/.*/main;f& 1/'; sleep 4; } | timeout 20 "$ALTPTTOP" --batch --duration 2 -o "$dir/part.pb.gz" \
+		- >"$dir/part.report" 2>"$dir/part.err"
+	status=${PIPESTATUS[1]}
+	cat "$dir/part.err"
+	[ $status = 0 ] && grep -q "^altpttop: reading was stopped: not all of the recording was read" "$dir/part.err" &&
+		grep -q "^part  *not all of the recording was read" "$dir/part.report" &&
+		gzip -dc "$dir/part.pb.gz" | grep -qa "not all of the recording was read"
+}
+check "a part of a recording does not pass for the whole" part_of
 check "a long Chrome trace is read in bounded memory, from a pipe" bounded_spans
 check "a live run is saved" first_file
 check "a pprof file says what the live report said" same_as_live

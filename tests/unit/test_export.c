@@ -179,6 +179,27 @@ static void test_csv(void **state)
 	made_fini(&m);
 }
 
+/* A part of a recording does not pass for the whole. */
+static void test_part(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.recorded = true;
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_null(strstr(text, "\npart "));
+	free(text);
+	m.s.partial = true;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "\npart      not all of the recording was read\n");
+	free(text);
+	m.s.part = 0.3125;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "\npart      about 31.2 % of the recording was read\n");
+	free(text);
+	made_fini(&m);
+}
+
 /* No two columns have one title, whatever the events are called. */
 static void test_csv_titles(void **state)
 {
@@ -481,6 +502,7 @@ int main(void)
 		cmocka_unit_test(test_no_stack_is_unknown),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_csv_titles),
+		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_short),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_limit_and_sort),

@@ -138,6 +138,7 @@ struct timer_source {
 	uint64_t scan_ns, account_ns; /* when each is due */
 	uint64_t second_ns;           /* when timer_second was last called */
 	bool scanned;                 /* the first scan is done */
+	uint64_t scan_began_ns;       /* the last one */
 	bool said_refused;
 
 	/* Stops and samples under way. */

@@ -59,8 +59,20 @@ void timer_cool(struct timer_source *ts, struct timer_thread *t)
 	close_kept(ts, &t->syscall_fd); /* cold ones need only the other */
 }
 
+/*
+ * Born since the last scan, to a clock tick? Else it was there and is watched only now: its user or
+ * cgroup changed. /proc counts the time of suspension too.
+ */
+static bool is_new(const struct timer_source *ts, const struct proc_task *p)
+{
+	uint64_t born_ns = (p->start_ticks + 1) * proc_tick_ns();
+
+	return ts->scanned && born_ns >= ts->scan_began_ns + clock_asleep_ns();
+}
+
 static struct timer_thread *thread_add(struct timer_source *ts, const struct proc_task *p)
 {
+	bool ours = is_new(ts, p);
 	struct timer_thread *t = calloc(1, sizeof *t);
 
 	if (!t || vec_push(&ts->threads, t) ||
@@ -80,13 +92,13 @@ static struct timer_thread *thread_add(struct timer_source *ts, const struct pro
 		.sampled_ns = clock_mono_ns(),
 		.looked.times = UINT64_MAX,
 		/* What ran before we came is not ours; a thread born since belongs to us whole. */
-		.sampled.ns = ts->scanned ? 0 : p->cpu_ns,
+		.sampled.ns = ours ? 0 : p->cpu_ns,
 		.stack_bytes = ts->config->stack_bytes ? ts->config->stack_bytes
 						       : TIMER_STACK_START,
 	};
 	if (t->stack_bytes > TIMER_STACK_MOST)
 		t->stack_bytes = TIMER_STACK_MOST;
-	timer_modes_begin(&t->modes, ts->scanned ? 0 : p->user_ns, ts->scanned ? 0 : p->system_ns);
+	timer_modes_begin(&t->modes, ours ? 0 : p->user_ns, ours ? 0 : p->system_ns);
 	timer_heat(ts, t);
 	return t;
 }
@@ -110,7 +122,8 @@ static void thread_drop(struct timer_source *ts, struct timer_thread *t)
 	free(t);
 }
 
-/* A thread that was not there before. The sink is told of a birth, or, at first, of a name. */
+/* A thread that was not watched before. The sink is told of a birth, or, if it is none, of a name.
+ */
 static void tell_born(struct timer_source *ts, const struct proc_task *p,
 		      const struct proc_stat *st)
 {
@@ -123,7 +136,7 @@ static void tell_born(struct timer_source *ts, const struct proc_task *p,
 		.comm = p->comm,
 	};
 
-	if (!ts->scanned) {
+	if (!is_new(ts, p)) {
 		ts->sink->ops->comm(ts->sink->ctx, &raw);
 		return;
 	}
@@ -194,6 +207,7 @@ int timer_scan(struct timer_source *ts)
 	rc = tasks_scan(ts->tasks, &ops, ts);
 	timer_watch_processes(ts);
 	ts->scanned = true;
+	ts->scan_began_ns = start;
 	cost = clock_mono_ns() - start;
 	ts->scan_ns = start + cost +
 		      (cost * SCAN_SHARE > SCAN_LEAST_NS ? cost * SCAN_SHARE : SCAN_LEAST_NS);

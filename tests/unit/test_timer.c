@@ -75,6 +75,55 @@ static void a_busy_thread(void **state)
 	finish(&r);
 }
 
+#define SOME_USER 61234 /* nobody has this number */
+
+/* Works as root for a second, then as somebody else. */
+static void body_changes_hands(void)
+{
+	while (clock_process_cpu_ns() < 1000000000)
+		for (int i = 0; i < 10000; i++)
+			board->turns++;
+	board->ready = 1;
+	while (!board->quit)
+		usleep(1000);
+	if (setgid(SOME_USER) || setuid(SOME_USER))
+		_exit(1);
+	board->awake_ns = clock_process_cpu_ns();
+	for (;;)
+		board->turns++;
+}
+
+/* -u: of who becomes that user's only what runs from then on is told. */
+static void what_ran_for_another_user(void **state)
+{
+	struct run r = {.config.rate_hz = 997, .sink = {&sink_ops, &r.seen}};
+	uint64_t after;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skip: not root, so nobody to become\n");
+		skip();
+	}
+	memset(board, 0, sizeof *board);
+	r.pid = spawn(body_changes_hands);
+	r.target = (struct target){.by_user = true, .user = SOME_USER};
+	r.tables = tables_new();
+	while (!board->ready)
+		usleep(1000);
+	assert_int_equal(
+		source_timer.open(&r.target, &r.config, &r.sink, r.tables, &r.source, &r.err), 0);
+	pthread_create(&r.thread, NULL, run_main, &r);
+	usleep(300000);
+	board->quit = 1;
+	collect(&r, 50);
+	settle(&r);
+	assert_int_equal(proc_cpu_process(r.pid, &after), 0);
+	assert_true(r.seen.samples >= 50);
+	assert_int_equal(r.seen.forks, 0); /* it was not born now */
+	assert_in_range(r.seen.weight, 1, after - board->awake_ns + 20000000);
+	finish(&r);
+}
+
 static void body_pauser(void)
 {
 	board->ready = 1;
@@ -497,6 +546,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_busy_thread),
+		cmocka_unit_test(what_ran_for_another_user),
 		cmocka_unit_test(an_idle_process_is_not_touched),
 		cmocka_unit_test(wall_time_of_a_sleeper),
 		cmocka_unit_test(wall_time_is_shared_rightly),

@@ -34,7 +34,7 @@ struct hit {
 };
 
 struct file_seen {
-	uint64_t inode;
+	uint64_t inode, bias; /* it may be mapped more than once (dlmopen) */
 	uint32_t major, minor;
 };
 
@@ -206,6 +206,20 @@ static struct module module_of(struct tables *t, pid_t pid, const struct maps_li
 	};
 }
 
+/* Each file once at each place. */
+static bool is_new(struct search *s, const struct maps_line *m)
+{
+	for (uint32_t i = 0; i < s->nseen; i++)
+		if (s->seen[i].inode == m->inode && s->seen[i].bias == s->bias &&
+		    s->seen[i].major == m->dev_major && s->seen[i].minor == m->dev_minor)
+			return false;
+	if (s->nseen == FILES_MAX)
+		return false;
+	s->seen[s->nseen++] = (struct file_seen){
+		.inode = m->inode, .bias = s->bias, .major = m->dev_major, .minor = m->dev_minor};
+	return true;
+}
+
 static void look_at(struct search *s, const struct maps_line *m, struct tables *t)
 {
 	const struct module_access access = {.symfs = s->symfs, .live = true};
@@ -215,7 +229,7 @@ static void look_at(struct search *s, const struct maps_line *m, struct tables *
 	if (module_image(t, &module, &access, &image, NULL))
 		return;
 	s->path = m->path;
-	if (bias_of(image, m, &s->bias)) {
+	if (bias_of(image, m, &s->bias) && is_new(s, m)) {
 		if (!full_table(image))
 			debug = debug_find(&(struct debug_places){.access = &access,
 								  .dirs = DEBUG_DIRS,
@@ -226,20 +240,6 @@ static void look_at(struct search *s, const struct maps_line *m, struct tables *
 	}
 	image_close(debug);
 	image_close(image);
-}
-
-/* By their executable mappings, each file once. */
-static bool is_new(struct search *s, const struct maps_line *m)
-{
-	for (uint32_t i = 0; i < s->nseen; i++)
-		if (s->seen[i].inode == m->inode && s->seen[i].major == m->dev_major &&
-		    s->seen[i].minor == m->dev_minor)
-			return false;
-	if (s->nseen == FILES_MAX)
-		return false;
-	s->seen[s->nseen++] = (struct file_seen){
-		.inode = m->inode, .major = m->dev_major, .minor = m->dev_minor};
-	return true;
 }
 
 static int ambiguous(const struct search *s, const char *symbol, struct err *err)
@@ -307,7 +307,7 @@ int symbol_locate(pid_t pid, const char *symbol, const char *symfs, struct symbo
 		goto out;
 	for (const char *at = text; maps_next(&at, text + len, line);)
 		if (line->prot & PROT_EXEC && maps_name_kind(line->path) == MAPS_FILE &&
-		    is_module(s, line->path) && is_new(s, line))
+		    is_module(s, line->path))
 			look_at(s, line, t);
 	rc = judge(s, symbol, ret_place, err);
 out:

@@ -341,7 +341,8 @@ static double idle_share(struct perf_source *ps)
 		for (int i = 0; i < 8; i++)
 			all += v[i];
 		idle = v[3] + v[4];
-		if (ps->cpu_all && all > ps->cpu_all)
+		/* Waiting for disks is no time that only grows. */
+		if (ps->cpu_all && all > ps->cpu_all && idle > ps->cpu_idle)
 			share = (double)(idle - ps->cpu_idle) / (double)(all - ps->cpu_all);
 		ps->cpu_all = all;
 		ps->cpu_idle = idle;

@@ -1,6 +1,6 @@
 /*
  * perf_tasks: births, ends and other programs, as records and scans tell them, where a record was
- * lost or processes follow each other. No events are open.
+ * lost or processes follow each other; and what the rate goes by. No events are open.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -17,6 +17,7 @@
 
 #include "proc/tasks.h"
 #include "sample/perf_impl.h"
+#include "sample/perf_setup.h"
 
 struct lab {
 	struct perf_source ps;
@@ -152,11 +153,34 @@ static void test_number_used_again(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* What /proc/stat calls idle may go back by a tick: that is not all the time there ever was. */
+static void test_idle_time_goes_back(void **state)
+{
+	const struct source_config config = {.rate_auto = true};
+	const struct target target = {0};
+	struct lab *lab = lab_new(&target);
+	struct perf_source *ps = &lab->ps;
+
+	(void)state;
+	ps->config = &config;
+	ps->ncpus = 1;
+	ps->sampling = &lab->fleet;
+	ps->setup.rate_hz = 100;
+	ps->pace_ns = 1;
+	ps->samples = 1000;
+	ps->cpu_all = 1;
+	ps->cpu_idle = UINT64_MAX / 2;
+	perf_setup_pace(ps, 1 + S);
+	assert_int_equal(ps->setup.rate_hz, 100);
+	lab_free(lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_programs),
 		cmocka_unit_test(test_number_used_again),
+		cmocka_unit_test(test_idle_time_goes_back),
 	};
 
 	return cmocka_run_group_tests_name("perf_tasks", tests, NULL, NULL);

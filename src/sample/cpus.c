@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/vec.h"
 #include "sample/ringset.h"
@@ -77,7 +78,10 @@ static int online_read(int **ret_cpus, uint32_t *ret_n)
 			text[0] = '\0';
 		fclose(f);
 	}
-	return cpus_parse(text[0] ? text : "0", ret_cpus, ret_n);
+	/* Without /sys: as many as /proc/stat tells; those that are offline turn out to be. */
+	if (!text[0])
+		snprintf(text, sizeof text, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	return cpus_parse(text, ret_cpus, ret_n);
 }
 
 int cpus_read(const char *list, int **ret_cpus, uint32_t *ret_n, struct err *err)

@@ -1,9 +1,13 @@
 /* adapt, pace, plan's spreading of periods, lists of CPUs: the sampler's pure decisions. */
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -192,6 +196,31 @@ static void test_cpu_lists(void **state)
 			 -ENODEV); /* not a part of the wish */
 }
 
+/* In a container without /sys no CPU is left out. */
+static void test_cpus_without_sys(void **state)
+{
+	uint32_t all, n;
+	int *cpus, status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(cpus_read(NULL, &cpus, &all, NULL), 0);
+	free(cpus);
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", "/sys", "tmpfs", 0, NULL))
+			_exit(2);
+		_exit(cpus_read(NULL, &cpus, &n, NULL) || n < all);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+		print_message("skip: nothing may be mounted\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_periods_differ),
 		cmocka_unit_test(test_cpu_lists),
+		cmocka_unit_test(test_cpus_without_sys),
 	};
 
 	return cmocka_run_group_tests_name("adapt", tests, NULL, NULL);

@@ -17,6 +17,8 @@
 
 #include "xdg.h"
 
+#define BYTES_MAX (1u << 20) /* longer is no config file: a log, /dev/zero */
+
 struct reading {
 	struct options *o;
 	const char *from, *to; /* of [source] */
@@ -78,29 +80,48 @@ static int on_line(void *ctx, const char *section, const char *name, const char 
 	return rc == 0;
 }
 
+/* The whole of @fd as a string, which the caller frees; NULL: errno says why not. */
+static char *read_text(int fd)
+{
+	char *text = malloc(BYTES_MAX + 1);
+	size_t len = 0;
+	ssize_t n = 0;
+
+	while (text && len <= BYTES_MAX && (n = read(fd, text + len, BYTES_MAX + 1 - len)) > 0)
+		len += (size_t)n;
+	if (text && n >= 0 && len <= BYTES_MAX && !memchr(text, '\0', len)) {
+		text[len] = '\0';
+		return text;
+	}
+	if (text && n >= 0)
+		errno = len > BYTES_MAX ? EFBIG : EILSEQ;
+	int no = errno;
+	free(text);
+	errno = no;
+	return NULL;
+}
+
 int config_load(struct options *o, const char *path, struct err *err)
 {
 	struct reading r = {.o = o};
 	/* Not to hang where somebody made it a FIFO. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *text = fd < 0 ? NULL : read_text(fd);
+	int no = errno;
 
-	if (!f) {
-		int no = errno;
-		if (fd >= 0)
-			close(fd);
+	if (fd >= 0)
+		close(fd);
+	if (!text) {
 		struct stat st;
 		/* In a directory that may not even be looked into (another user's) nothing is ours.
 		 */
-		if (no == ENOENT || no == ENOTDIR || stat(path, &st))
+		if (no == ENOENT || no == ENOTDIR || (no == EACCES && stat(path, &st)))
 			return 0;
-		return err_set(err, no, "cannot read %s: %s", path, strerror(no));
+		return err_set(err, no, "cannot read %s: %s", path,
+			       no == EILSEQ ? "it is no text" : strerror(no));
 	}
-	int line = ini_parse_file(f, on_line, &r);
-	int failed = ferror(f) ? errno : 0;
-	fclose(f);
-	if (failed)
-		return err_set(err, failed, "cannot read %s: %s", path, strerror(failed));
+	int line = ini_parse_string(text, on_line, &r);
+	free(text);
 	if (r.bad)
 		return err_set(err, EINVAL, "%s:%d: %s", path, line, r.err.msg);
 	if (line)

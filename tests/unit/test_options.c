@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -409,6 +410,33 @@ static void test_config(void **state)
 	options_fini(&o);
 }
 
+/* What is no text, has no end or leads nowhere is said, and not waited for. */
+static void test_config_of_no_text(void **state)
+{
+	char loop[] = "/tmp/altpttop-config-XXXXXX";
+	int fd = mkstemp(loop);
+	struct options o;
+	struct err err;
+
+	(void)state;
+	assert_true(fd >= 0 && !unlink(loop) && !symlink(loop, loop));
+	options_init(&o);
+	alarm(60);
+	assert_int_equal(config_load(&o, "/dev/zero", &err), -EFBIG);
+	alarm(0);
+	assert_holds(err.msg, "cannot read /dev/zero: ");
+	assert_int_equal(config_load(&o, loop, &err), -ELOOP);
+	unlink(loop);
+	fd = open(loop, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, "[options]\n\0freq = 9\n", 21), 21);
+	close(fd);
+	assert_int_equal(config_load(&o, loop, &err), -EILSEQ);
+	assert_holds(err.msg, "no text");
+	assert_int_equal(config_load(&o, "/dev/null", &err), 0);
+	unlink(loop);
+	options_fini(&o);
+}
+
 /* The command line, then the file, then the rules between them. */
 static void both(struct options *o, const char *line, const char *text)
 {
@@ -511,10 +539,15 @@ static void test_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_lines),  cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_rates),       cmocka_unit_test(test_table_is_sound),
-		cmocka_unit_test(test_texts_agree), cmocka_unit_test(test_source_path),
-		cmocka_unit_test(test_config),      cmocka_unit_test(test_command_line_wins),
+		cmocka_unit_test(test_good_lines),
+		cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_table_is_sound),
+		cmocka_unit_test(test_texts_agree),
+		cmocka_unit_test(test_source_path),
+		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_config_of_no_text),
+		cmocka_unit_test(test_command_line_wins),
 		cmocka_unit_test(test_places),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

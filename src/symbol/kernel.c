@@ -119,8 +119,11 @@ static uint16_t module_index(struct kernel *k, const char *s, size_t len)
 	return (uint16_t)(k->modules.len - 1);
 }
 
-/* `ffffffff81000000 T name\t[module]` */
-static void take_line(struct kernel *k, const char *line, const char *end)
+/*
+ * `ffffffff81000000 T name\t[module]`. False: it cannot be kept, and what lies there would bear the
+ * name of the symbol before it.
+ */
+static bool take_line(struct kernel *k, const char *line, const char *end)
 {
 	struct entry e = {0};
 	const char *name, *p;
@@ -129,8 +132,8 @@ static void take_line(struct kernel *k, const char *line, const char *end)
 
 	e.addr = strtoull(line, &rest, 16);
 	if (rest == line || end - rest < 4 || rest[0] != ' ' || !strchr("tTwW", rest[1]) ||
-	    rest[2] != ' ' || k->entries.len >= SYMBOLS_MAX)
-		return;
+	    rest[2] != ' ')
+		return true;
 	name = rest + 3;
 	for (p = name; p < end && *p != '\t' && *p != ' '; p++)
 		;
@@ -139,32 +142,34 @@ static void take_line(struct kernel *k, const char *line, const char *end)
 		    !memcmp(name, anchors[i], (size_t)(p - name)))
 			k->anchors[i] = e.addr;
 	if (p == name || name[0] == '$' || !strncmp(name, ".L", 2))
-		return;
+		return true;
 	while (underscores < 15 && name + underscores < p && name[underscores] == '_')
 		underscores++;
 	e.rank = (uint8_t)((rest[1] == 'T' ? 2 : rest[1] == 't' ? 0 : 1) << 4 | (15 - underscores));
-	if (keep_text(k, name, (size_t)(p - name), &e.name))
-		return;
+	if (k->entries.len >= SYMBOLS_MAX || keep_text(k, name, (size_t)(p - name), &e.name))
+		return false;
 	while (p < end && (*p == '\t' || *p == ' '))
 		p++;
 	if (p < end && *p == '[' && end[-1] == ']' && end - p > 2)
 		e.module = module_index(k, p + 1, (size_t)(end - p - 2));
-	(void)vec_push(&k->entries, e);
+	return !vec_push(&k->entries, e);
 }
 
-static void read_lines(struct kernel *k, int fd)
+/* False: not all of it could be kept. */
+static bool read_lines(struct kernel *k, int fd)
 {
 	char *piece = malloc(PIECE + 1);
+	bool kept = piece != NULL;
 	size_t held = 0;
 	ssize_t n;
 
-	while (piece && (n = read(fd, piece + held, PIECE - held)) > 0) {
+	while (kept && (n = read(fd, piece + held, PIECE - held)) > 0) {
 		char *line = piece, *end, *stop = piece + held + n;
 
 		*stop = '\0';
-		while ((end = memchr(line, '\n', (size_t)(stop - line)))) {
+		while (kept && (end = memchr(line, '\n', (size_t)(stop - line)))) {
 			*end = '\0';
-			take_line(k, line, end);
+			kept = take_line(k, line, end);
 			line = end + 1;
 		}
 		held = (size_t)(stop - line);
@@ -173,6 +178,7 @@ static void read_lines(struct kernel *k, int fd)
 		memmove(piece, line, held);
 	}
 	free(piece);
+	return kept;
 }
 
 static int by_address(const void *a, const void *b)
@@ -197,14 +203,14 @@ static void sort_entries(struct kernel *k)
 	k->entries.len = kept;
 }
 
-static void say_why(struct kernel *k, int open_errno)
+static void say_why(struct kernel *k, int no)
 {
 	char restrict_text[16] = "?";
 	FILE *f;
 
-	if (open_errno) {
+	if (no) {
 		snprintf(k->reason, sizeof k->reason, "no kernel names: %s: %s", k->path,
-			 strerror(open_errno));
+			 strerror(no));
 		return;
 	}
 	f = fopen("/proc/sys/kernel/kptr_restrict", "re");
@@ -232,7 +238,10 @@ static void load(struct kernel *k)
 	(void)vec_push(&k->text, '\0');
 	(void)vec_push(&k->modules, 0);
 	if (fd >= 0) {
-		read_lines(k, fd);
+		if (!read_lines(k, fd)) {
+			forget(k);
+			why = ENOMEM;
+		}
 		close(fd);
 	}
 	sort_entries(k);

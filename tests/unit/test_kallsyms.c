@@ -11,12 +11,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "symbol/kernel.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED /* their shadow memory is not to be limited */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 static char path[64];
+
+#ifndef SANITIZED
+static size_t used_memory(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+#endif
 
 static struct kernel *kernel_of(const char *text)
 {
@@ -122,6 +145,49 @@ static void test_again(void **state)
 	kernel_free(k);
 }
 
+/*
+ * What cannot be kept whole is not kept: a function that is missing from the table would be called
+ * by the name of the one before it. In a process of its own, whose memory is limited.
+ */
+static void test_no_memory(void **state)
+{
+#ifdef SANITIZED
+	(void)state;
+	skip();
+#else
+	enum { SYMBOLS = 200000 };
+	struct kernel *k = kernel_of("");
+	FILE *f = fopen(path, "we");
+	int status;
+
+	(void)state;
+	for (unsigned i = 0; i < SYMBOLS; i++)
+		fprintf(f, "%x T a_function_of_the_kernel_with_the_number_%u\n", 0x81000000 + i * 8,
+			i);
+	fclose(f);
+	pid_t pid = fork();
+	if (!pid) {
+		struct rlimit limit = {used_memory() + (12u << 20), RLIM_INFINITY};
+		struct kernel_symbol s;
+		char name[64];
+		int wrong = setrlimit(RLIMIT_AS, &limit) ? 8 : 0;
+
+		for (unsigned i = 0; i < SYMBOLS; i += 1000) {
+			snprintf(name, sizeof name, "a_function_of_the_kernel_with_the_number_%u",
+				 i);
+			if (kernel_find(k, 0x81000000 + i * 8, &s))
+				wrong |= strcmp(s.name, name) ? 1 : 2;
+		}
+		wrong |= strstr(kernel_reason(k), "memory") ? 0 : 4;
+		_exit(wrong);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	kernel_free(k);
+#endif
+}
+
 static void test_corpus(void **state)
 {
 	struct kernel_symbol s;
@@ -183,6 +249,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_hidden, teardown),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test_teardown(test_again, teardown),
+		cmocka_unit_test_teardown(test_no_memory, teardown),
 		cmocka_unit_test_teardown(test_corpus, teardown),
 		cmocka_unit_test(test_here),
 	};

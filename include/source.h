@@ -86,6 +86,8 @@ struct source_status {
 	_Atomic uint32_t sample_cost_ns, read_cost_ns; /* measured: of a sample, and what reading
 							  its group adds; 0: not measured */
 	_Atomic uint64_t cost_ppm; /* estimated slow-down of the target, parts per million */
+	_Atomic uint32_t unplaced; /* str_id: an event whose symbol was in no mapped file so far;
+				      0: there is none */
 	_Atomic bool finished;     /* target gone, or the recording read to its end */
 	int first_view; /* recordings: the screen that shows them best, enum view_kind; set when
 			   opened */

@@ -1,6 +1,6 @@
 /*
  * help: the help screen: what the screen at hand shows, its columns, every key from the one table,
- * and what was lost so far by kind. Ui thread.
+ * the words of the header, and what was lost so far by kind. Ui thread.
  */
 #include <stdio.h>
 
@@ -31,6 +31,15 @@ static void padded(struct strbuf *text, const char *s, int cells)
 		strbuf_putc(text, ' ');
 }
 
+/* The output of a command has a screen where one was started here. */
+static const char *tabs_help(const struct ui *ui)
+{
+	return ui->config->whole ? ""
+	       : ui->config->has_output
+		       ? "; the last is the output of the command that was started"
+		       : "; one more, Output, where a command is started (-- COMMAND)";
+}
+
 static void add_keys(struct ui *ui, struct strbuf *text)
 {
 	static const enum action_group order[GROUPS] = {GROUP_PROGRAM, GROUP_SCREENS, GROUP_PROFILE,
@@ -48,10 +57,12 @@ static void add_keys(struct ui *ui, struct strbuf *text)
 				continue;
 			keys_of(ui, (enum action)a, keys, sizeof keys);
 			if (a == ACTION_TAB_1)
-				snprintf(keys, sizeof keys, "1 \xe2\x80\xa6 9");
+				snprintf(keys, sizeof keys, "1 \xe2\x80\xa6 %d",
+					 ui->ntabs < 9 ? ui->ntabs : 9);
 			strbuf_puts(text, "  ");
 			padded(text, keys, 16);
-			strbuf_printf(text, "%s\n", info->help);
+			strbuf_printf(text, "%s%s\n", info->help,
+				      a == ACTION_TAB_1 ? tabs_help(ui) : "");
 		}
 	}
 }
@@ -102,8 +113,21 @@ static void add_quality(const struct ui *ui, struct strbuf *text)
 	if (*ui->status.arrangement)
 		strbuf_printf(text, "\n\001Sampling\n  %s\n", ui->status.arrangement);
 	for (int i = 0; i < n; i++)
-		strbuf_printf(text, "%s  %s\n", i ? "" : "\n\001Lost, cut, not known\n",
+		strbuf_printf(text, "%s%s\n", i ? "" : "\n\001Lost, cut, not known so far\n",
 			      facts[i].value);
+}
+
+static void add_words(struct strbuf *text)
+{
+	int n;
+	const struct fact_word *words = facts_words(&n);
+
+	strbuf_puts(text, "\n\001The header's words\n");
+	for (int i = 0; i < n; i++) {
+		strbuf_puts(text, "  ");
+		padded(text, words[i].word, 16);
+		strbuf_printf(text, "%s\n", words[i].help);
+	}
 }
 
 void help_open(struct ui *ui)
@@ -118,5 +142,6 @@ void help_open(struct ui *ui)
 	strbuf_printf(text, "\n%s\n", page->screen->about);
 	add_keys(ui, text);
 	add_columns(page, text);
+	add_words(text);
 	add_quality(ui, text);
 }

@@ -45,6 +45,18 @@ static bool nobody_came(const struct session *s)
 	       !atomic_load_explicit(&st->threads, memory_order_relaxed);
 }
 
+/* An event's symbol was never found: nothing of it could be watched. */
+static bool never_placed(const struct session *s, bool gone)
+{
+	const struct source_status *st = s->ops->status(s->source);
+	str_id name = st ? atomic_load_explicit(&st->unplaced, memory_order_acquire) : 0;
+
+	if (name && !gone) /* else the source said it */
+		complain("%s was never watched: no file that has its symbol was mapped",
+			 tables_text(s->tables, name));
+	return name;
+}
+
 static void show_progress(struct watch *w, uint64_t now)
 {
 	double elapsed = (double)(now - w->s->started_ns) / 1e9;
@@ -279,5 +291,6 @@ int batch_run(struct session *s)
 	int status = report(s);
 	triggers_settle(s, SNAPSHOT_MS);
 	pass_notices(&w);
-	return status ? status : gone && result ? 1 : 0;
+	bool unplaced = never_placed(s, gone);
+	return status ? status : (gone && result) || unplaced ? 1 : 0;
 }

@@ -39,11 +39,16 @@ static void keep(struct calls_box *box, const struct call_rate *rate)
 	pthread_mutex_unlock(&box->lock);
 }
 
-/* Shares are of the CPU time of the whole target: nothing is hidden, no thread alone. */
+/*
+ * Shares are of the CPU time of the whole target: nothing is hidden, no thread alone. Where kernel
+ * code is not sampled they are of the time in user code, and so is what a call takes.
+ */
 static bool of_cpu_time(const struct build *b)
 {
+	enum account_scope scope = b->e->profile.scope;
+
 	return b->desc && b->desc->cpu_time && !b->q->task && !(b->q->flags & QUERY_FILTERS) &&
-	       !b->q->focus.kind;
+	       !b->q->focus.kind && (scope == SCOPE_ALL || scope == SCOPE_USER);
 }
 
 double calls_each_ns(const struct build *b, const struct call_rate *rate, double share)
@@ -77,14 +82,14 @@ static double rounded(double v)
 /* A breakpoint may slow code down by more than its exceptions: what was counted is the least. */
 static int rate_text(const struct call_rate *rate, char *text, size_t size)
 {
-	return snprintf(text, size, "at least %.0f calls for each second of CPU time",
+	return snprintf(text, size, "at least %.0f calls for each second of the target's CPU time",
 			rounded(calls_least(rate)));
 }
 
 const char *calls_text(struct build *b, func_id func, double share, double margin)
 {
 	struct call_rate rate;
-	char often[96];
+	char often[112];
 	double each;
 
 	if (func & FID_FRAME || !calls_known(&b->e->calls, func, &rate))
@@ -94,7 +99,8 @@ const char *calls_text(struct build *b, func_id func, double share, double margi
 	if (!(each > 0))
 		return build_text(b, "%s", often);
 	each *= (1 + rate.error) * (1 + margin / share);
-	return build_text(b, "%s, at most %s each with callees", often, time_text(b, each));
+	return build_text(b, "%s, at most %s each%s with callees", often, time_text(b, each),
+			  b->e->profile.scope == SCOPE_USER ? " in user code," : "");
 }
 
 /* Where the function lies in every process that is watched; *ret_all: each of them has it. */
@@ -126,7 +132,7 @@ static void tell(struct engine *e, const char *name, const struct calls_result *
 		 const struct call_rate *rate)
 {
 	double s = (double)r->elapsed_ns / 1e9;
-	char often[96];
+	char often[112];
 
 	if (!r->calls) {
 		engine_tell(e, NOTICE_INFO, "%.80s: not called in %.2f s%s", name, s,
@@ -134,9 +140,12 @@ static void tell(struct engine *e, const char *name, const struct calls_result *
 		return;
 	}
 	rate_text(rate, often, sizeof often);
-	engine_tell(e, NOTICE_INFO, "%.80s: %s%s; counted %llu in %.2f s, at %.1f \xc2\xb5s", name,
-		    often, r->unwatched ? " (of the threads that could be watched)" : "",
-		    (unsigned long long)r->calls, s, (double)r->cost_ns / 1e3);
+	engine_tell(
+		e, NOTICE_INFO,
+		"%.80s: %s%s; %llu were counted in %.2f s, and counting made each %.1f \xc2\xb5s "
+		"slower",
+		name, often, r->unwatched ? " (of the threads that could be watched)" : "",
+		(unsigned long long)r->calls, s, (double)r->cost_ns / 1e3);
 }
 
 /* Execve puts another program where the breakpoint was. */

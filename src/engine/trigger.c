@@ -228,6 +228,7 @@ static void trip(struct engine *e, struct trigger *t, uint64_t since_ns, uint64_
 	const struct trigger_setup *s = &e->setup.triggers;
 	char when[32];
 
+	t->held = true;
 	if (e->triggers.written >= s->files) {
 		time_text(now_ns, false, when, sizeof when);
 		if (!e->triggers.refused++)
@@ -344,5 +345,10 @@ void triggers_flush(struct engine *e)
 			trip(e, t, t->hit_ns, t->hit_ns);
 		if (t->from_ns)
 			save(e, t, engine_now(e));
+		if (t->held || t->said_never)
+			continue;
+		t->said_never = true;
+		engine_tell(e, NOTICE_WARN, "trigger %s %s", t->rule->text,
+			    t->rule->kind == RULE_EVENT ? "was never hit" : "never held");
 	}
 }

@@ -21,7 +21,8 @@ struct trigger {
 	uint64_t from_ns;    /* being answered: what is saved begins here; 0: not */
 	uint64_t at_ns;      /* … tripped here */
 	uint64_t unknown_ns; /* its value is not known since */
-	bool said_unknown, said_coarse;
+	bool said_unknown, said_coarse, said_never;
+	bool held;    /* ever */
 	double value; /* at the last look */
 };
 

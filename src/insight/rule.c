@@ -225,6 +225,19 @@ static int read_time(struct reader *r)
 	return 0;
 }
 
+/* Does it end in a comparison with a number? Names of C++ hold < and > too, but end in none. */
+static bool is_compared(const char *text)
+{
+	const char *sign = strrchr(text, '<'), *above = strrchr(text, '>');
+
+	sign = above && (!sign || above > sign) ? above : sign;
+	if (!sign)
+		return false;
+	sign += 1 + (sign[1] == '=');
+	sign += strspn(sign, " \t");
+	return isdigit((unsigned char)*sign) || *sign == '.';
+}
+
 /* An address: the event's own sentence when it makes no sense. */
 static int read_event(struct reader *r)
 {
@@ -232,6 +245,8 @@ static int read_event(struct reader *r)
 	struct err why = {0};
 	size_t len = strcspn(r->at, " \t");
 
+	if (is_compared(r->at))
+		return wrong(r, "a mem: rule trips at each access: nothing is compared");
 	if (r->at[len])
 		return wrong(r, "behind an address comes nothing: the first access is what counts");
 	_Static_assert(sizeof spec.name <= sizeof r->rule->pattern, "what is a name fits a rule");

@@ -126,12 +126,12 @@ static int source_open(const struct target *target, const struct source_config *
 	struct perf_source *ps = calloc(1, sizeof *ps);
 	int rc;
 
-	(void)tables;
 	if (!ps)
 		return err_set(err, ENOMEM, "no memory");
 	ps->target = target;
 	ps->config = config;
 	ps->sink = sink;
+	ps->tables = tables;
 	ps->epoll = ps->stop_fd = ps->cgroup_fd = -1;
 	ps->self = getpid();
 	roster_init(&ps->roster);

@@ -39,6 +39,7 @@ struct perf_source {
 	const struct target *target;
 	const struct source_config *config;
 	const struct sink *sink;
+	struct tables *tables;
 	struct source_status status;
 	_Atomic bool stopping;
 	int epoll, stop_fd;

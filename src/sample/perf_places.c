@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "sample/perf_impl.h"
+#include "tables.h"
 
 #define LOOK_NS (50 * MS)  /* between two looks at what is mapped */
 #define WAIT_NS (500 * MS) /* until it is said that a program just started lacks a symbol */
@@ -84,13 +85,32 @@ static int place(struct perf_source *ps, struct event_spec *e, struct err *err)
 	return rc ? rc : event_spec_place(e, first.addr, first.size, first.code, err);
 }
 
+/* Who asks for the exit status learns of the first that is not there. */
+static void publish_unplaced(struct perf_source *ps)
+{
+	str_id name = 0;
+
+	for (uint32_t i = ps->nevents; i-- > 0;)
+		if (ps->events[i].symbol[0] && !ps->events[i].placed)
+			name = tables_str(ps->tables, ps->events[i].name);
+	atomic_store_explicit(&ps->status.unplaced, name, memory_order_release);
+}
+
+/* mem:NAME:q is the symbol q of a module NAME; whoever typed it may have meant an access. */
+static bool looks_like_access(const char *symbol)
+{
+	const char *colon = strrchr(symbol, ':');
+
+	return colon && colon > symbol && colon[-1] != ':' && strlen(colon + 1) <= 2;
+}
+
 static void say_waits(struct perf_source *ps, const struct event_spec *e, const struct err *why)
 {
 	char text[700];
 
 	snprintf(text, sizeof text,
-		 "%.80s waits: %.400s; it is watched when one is mapped that has it", e->name,
-		 why->msg);
+		 "%.80s waits: %.400s; it is watched when one is mapped that has it%s", e->name,
+		 why->msg, looks_like_access(e->symbol) ? " (accesses are r, w, rw and x)" : "");
 	ps->sink->ops->say(ps->sink->ctx, text);
 }
 
@@ -118,6 +138,7 @@ int perf_places_find(struct perf_source *ps, struct err *err)
 			rc = 0;
 		}
 	}
+	publish_unplaced(ps);
 	if (rc && err)
 		*err = why;
 	return rc;
@@ -243,6 +264,7 @@ void perf_places_tick(struct perf_source *ps, uint64_t now)
 			say_placed(ps, e);
 		moved |= e->placed != before.placed || e->config1 != before.config1;
 	}
+	publish_unplaced(ps);
 	if (moved)
 		perf_shift(ps, ps->sampling->cpu_wide);
 }

@@ -205,12 +205,13 @@ int facts_details(const struct answer_status *s, struct fact *ret, int max)
 
 	for (int i = 0; i < LOSS_KINDS; i++)
 		if (s->loss[i] && f.n < max)
-			add(&f, 0, LOOK_WARN, "", "%s: %s", loss_kind_name((enum loss_kind)i),
-			    number_grouped(text, s->loss[i]));
+			add(&f, 0, LOOK_WARN, "", "%s: %s; %s", loss_kind_name((enum loss_kind)i),
+			    number_grouped(text, s->loss[i]), facts_loss_help((enum loss_kind)i));
 	for (int i = CUT_NONE + 1; i < CUT_REASONS; i++)
 		if (s->cut[i] && f.n < max)
-			add(&f, 0, LOOK_VALUE, "", "stacks cut, %s: %s",
-			    cut_reason_name((enum cut_reason)i), number_grouped(text, s->cut[i]));
+			add(&f, 0, LOOK_VALUE, "", "stacks cut, %s: %s; %s",
+			    cut_reason_name((enum cut_reason)i), number_grouped(text, s->cut[i]),
+			    facts_cut_help((enum cut_reason)i));
 	if (s->damage && f.n < max)
 		add(&f, 0, LOOK_WARN, "", "damaged places in program or debug files: %s",
 		    number_grouped(text, s->damage));

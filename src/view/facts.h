@@ -12,7 +12,7 @@
 
 struct fact {
 	char label[20]; /* before the value, "" none */
-	char value[112];
+	char value[176];
 	enum look look; /* of the value */
 	uint8_t keep;   /* the lowest goes first */
 	uint8_t width;  /* cells the value takes at least, so that neighbours stay where they are */
@@ -38,5 +38,14 @@ int facts_state(const struct facts_state *state, struct fact ret[FACTS_MAX]);
 
 /* Every loss and every reason of a cut stack that happened, a line each, for the help screen. */
 int facts_details(const struct answer_status *status, struct fact *ret, int max);
+
+/* Words of the header and what they mean, static. */
+struct fact_word {
+	const char *word, *help;
+};
+const struct fact_word *facts_words(int *ret_n);
+/* What to do about it, or what it means; "" nothing is known. */
+const char *facts_loss_help(enum loss_kind kind);
+const char *facts_cut_help(enum cut_reason reason);
 
 #endif

@@ -21,7 +21,9 @@ count() { # FUNCTION: its row is found and C pressed
 	keys g && keys / && keys -l "$1" && keys Enter && sleep 0.5
 	keys C
 	await_screen 8 "$1: at least|$1: .*(refused|in use|not)" && screen >"$dir/$1"
-	sleep 5 # the message makes room for what is known of the row
+	sleep 5  # more samples make the time of a call narrower
+	keys C-l # the message makes room for what is known of the row
+	sleep 1
 	screen >>"$dir/$1"
 }
 
@@ -59,6 +61,7 @@ check "that of mix is not above it" eval 'awk -v a="$(rate_of mix)" -v n="$round
 	"{ b = 1000 * n / \$1; if (b > most) most = b } END { print \"# told \" a \", true at most \" most; exit !(a > 0.2 * most && a < 1.1 * most) }" "$dir/alone"'
 each=$(grep -oE 'CPU time, at most [0-9.]+ µs each' "$dir/outer" | head -1 | grep -oE '[0-9.]+' | head -1)
 check "so is the time of a call" near "${each:-0}" 5 each
+check "and says what it is of" grep -q "for each second of the target's CPU time" "$dir/outer"
 check "the verdict names what is called too often" eval 'keys 6; await_screen 5 "called too often +mix"'
 check "C on what has ended says why not" eval 'keys 1; keys g C; await_screen 5 "calls are counted of programs that run"'
 check "q leaves" eval 'keys q; back_at_prompt 0'

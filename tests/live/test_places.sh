@@ -54,6 +54,15 @@ trips() {
 check "as a trigger" trips
 
 start places 1 60000
+never() { # SENTENCE ARG...: said at the end, by exit status 1 too
+	timeout 30 "$ALTPTTOP" --batch --duration 0.5 -p $target "${@:2}" >"$dir/out" 2>"$dir/err" </dev/null
+	local status=$?
+	cat "$dir/err"
+	[ $status = 1 ] && grep -q -- "$1" "$dir/err"
+}
+check "a symbol that never came is told, and the status" never "mem:nosuch was never watched" -e mem:nosuch
+check "so is one that looks like an access" never "accesses are r, w, rw and x" -e mem:places:q
+check "as a trigger too" never "mem:nosuch was never watched" --trigger mem:nosuch
 refused() { # SENTENCE ARG...
 	timeout 30 "$ALTPTTOP" --batch --duration 0.5 "${@:2}" >"$dir/out" 2>"$dir/err" </dev/null
 	local status=$?

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 
 #include "base/clock.h"
 #include "desk.h"
+#include "view/facts.h"
 
 #define BEGIN_NS  1000000000000ULL
 #define SECOND_NS 1000000000ULL
@@ -201,6 +203,31 @@ static void another_set_starts_at_the_top(void **state)
 	assert_int_equal(page_now(&s.ui)->top, 0);
 }
 
+/* No word of the header is left unexplained. */
+static void help_explains_the_header(void **state)
+{
+	static const char *const words[] = {"lost",     "throttled", "EINTR",   "gap",       "cut",
+					    "stitched", "no-sym",    "damaged", "unsampled", "own",
+					    "costs",    "stop",      "memory"};
+
+	(void)state;
+	app_fini(&s.ui);
+	script_start(&s, 100, 200);
+	script_keys(&s, "?");
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		char line[40];
+
+		snprintf(line, sizeof line, "\n    %-16s", words[i]);
+		assert_true(screen_has(line));
+	}
+	assert_true(screen_says("stack dump too short: 51; --call-graph dwarf,65528 copies more"));
+	assert_true(screen_has("Output, where a command is started"));
+	for (int i = 0; i < LOSS_KINDS; i++)
+		assert_true(*facts_loss_help((enum loss_kind)i));
+	for (int i = CUT_NONE + 1; i < CUT_REASONS; i++)
+		assert_true(*facts_cut_help((enum cut_reason)i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +241,7 @@ int main(void)
 		T(no_mark_where_nothing_comes),
 		T(a_frozen_screen_is_saved_as_it_is),
 		T(another_set_starts_at_the_top),
+		T(help_explains_the_header),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -87,6 +87,8 @@ static void addresses(void **state)
 	good("mem:0x10");
 	r = good("mem:libc.so:free:x");
 	assert_string_equal(r.pattern, "mem:libc.so:free:x");
+	good("mem:std::array<int,5>::at"); /* < and > of a name compare nothing */
+	good("mem:operator>");
 }
 
 static void bad_ones(void **state)
@@ -95,6 +97,8 @@ static void bad_ones(void **state)
 		const char *text, *part;
 	} bad[] = {
 		{"", "begins with a quantity"},
+		{"mem:x>5", "nothing is compared"},
+		{"mem:x <= .5 for 2s", "nothing is compared"},
 		{"   ", "begins with a quantity"},
 		{"<5", "begins with a quantity"},
 		{"ipc", "one of < > <= >="},

@@ -200,6 +200,23 @@ static void an_access_trips(void **state)
 	assert_near_ms(saved.end_ns[0], changed_ns[0] + 300 * MS, 200);
 }
 
+static void what_never_tripped_is_told(void **state)
+{
+	struct bed bed;
+	struct notice n;
+
+	(void)state;
+	run(&bed, play_changes, "cpu>100000 for 100ms", 5);
+	assert_true(bed_notice(&bed, NOTICE_WARN, &n));
+	assert_string_equal(n.text, "trigger cpu>100000 for 100ms never held");
+	bed_down(&bed);
+	taken = 2;
+	run(&bed, play_access, "mem:0x20:w", 5); /* not what is accessed */
+	assert_true(bed_notice(&bed, NOTICE_WARN, &n));
+	assert_string_equal(n.text, "trigger mem:0x20:w was never hit");
+	bed_down(&bed);
+}
+
 static void nothing_trips_by_few_samples(void **state)
 {
 	struct bed bed;
@@ -223,6 +240,7 @@ int main(void)
 		cmocka_unit_test(what_is_due_later_is_saved_at_the_end),
 		cmocka_unit_test(an_access_trips),
 		cmocka_unit_test(nothing_trips_by_few_samples),
+		cmocka_unit_test(what_never_tripped_is_told),
 	};
 	return cmocka_run_group_tests_name("trigger", tests, NULL, NULL);
 }

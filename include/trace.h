@@ -24,6 +24,20 @@ struct trace_span {
 };
 #define TRACE_THREADS_MOST (1u << 18)
 
+/* A begin or an end of a span, in the order of the file. */
+struct trace_edge {
+	enum {
+		TRACE_BEGIN,
+		TRACE_END,    /* of the innermost begin that is open */
+		TRACE_SPOILT, /* they are not in order: forget them, whole spans will come for all
+			       */
+		TRACE_DONE,   /* each begin had its end, and no more will come */
+	} kind;
+	uint32_t thread; /* below TRACE_THREADS_MOST */
+	int64_t ns;
+	str_id name; /* of a begin */
+};
+
 enum insn_class {
 	INSN_NONE,
 	INSN_CALL,
@@ -59,6 +73,8 @@ struct trace_ops {
 	 * known. */
 	void (*thread)(void *ctx, uint32_t index, int64_t pid, int64_t tid, const char *name);
 	int (*span)(void *ctx, const struct trace_span *s); /* -ENOSPC … stops the reading */
+	/* 0: taken; 1: nothing can be done with them, whole spans are wanted for all that came. */
+	int (*edge)(void *ctx, const struct trace_edge *e);
 	int (*insn)(void *ctx, const struct trace_insn *i);
 	/* The file ended or was cut off: compute, deliver to the engine. */
 	int (*end)(void *ctx, struct err *err);

@@ -140,7 +140,7 @@ static int prepare(struct reading *r, struct err *err)
 	r->relay = relay_new(CHUNKS, STAGES);
 	r->events = chrome_events_new(r->im->tables);
 	r->parser = r->events ? chrome_parser_new(r->events) : NULL;
-	r->pairs = spanpair_new();
+	r->pairs = spanpair_new(r->im->trace);
 	int rc = r->relay && r->parser && r->pairs ? 0 : -ENOMEM;
 	for (int i = 0; i < CHUNKS; i++)
 		if (chrome_chunk_init(&r->chunks[i]))
@@ -164,7 +164,7 @@ static int finish(struct reading *r)
 	const struct import *im = r->im;
 	char text[CHROME_SUMMARY];
 	chrome_events_threads(r->events, im->trace);
-	int rc = spanpair_finish(r->pairs, im->trace);
+	int rc = spanpair_finish(r->pairs);
 	chrome_events_summary(r->events, spanpair_unopened(r->pairs), spanpair_unclosed(r->pairs),
 			      text);
 	if (text[0])

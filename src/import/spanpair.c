@@ -28,7 +28,7 @@ struct open_begin {
 };
 
 struct thread {
-	int64_t last_ns;
+	int64_t last_ns, edge_ns; /* of all; of begins and ends, while the sink takes them */
 	VEC(struct open_begin)
 	struct {
 		VEC(struct trace_span)
@@ -36,6 +36,8 @@ struct thread {
 };
 
 struct spanpair {
+	const struct trace_sink *trace;
+	bool eager; /* the sink took all edges so far */
 	struct extsort *events;
 	struct {
 		VEC(struct thread)
@@ -50,9 +52,13 @@ static int compare(const void *pa, const void *pb)
 	return 0;
 }
 
-struct spanpair *spanpair_new(void)
+struct spanpair *spanpair_new(const struct trace_sink *trace)
 {
 	struct spanpair *p = calloc(1, sizeof *p);
+	if (p) {
+		p->trace = trace;
+		p->eager = true;
+	}
 	if (p && !(p->events = extsort_new_words(sizeof(struct event), SORT_BYTES, compare, 1))) {
 		free(p);
 		return NULL;
@@ -76,7 +82,7 @@ void spanpair_free(struct spanpair *p)
 int spanpair_seen(struct spanpair *p, uint32_t thread, int64_t ts_ns)
 {
 	while (p->threads.len <= thread) {
-		struct thread t = {.last_ns = INT64_MIN};
+		struct thread t = {.last_ns = INT64_MIN, .edge_ns = INT64_MIN};
 		int rc = vec_push(&p->threads, t);
 		if (rc)
 			return rc;
@@ -93,14 +99,74 @@ static int add(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name, 
 	return rc ? rc : extsort_add(p->events, &e);
 }
 
+/* The sink takes no more: all is matched at the end. */
+static void give_up_eager(struct spanpair *p)
+{
+	p->eager = false;
+	p->unopened = 0;
+	for (size_t i = 0; i < p->threads.len; i++)
+		p->threads.data[i].len = 0;
+}
+
+static int tell(struct spanpair *p, const struct trace_edge *e)
+{
+	int rc = p->trace->ops->edge(p->trace->ctx, e);
+	if (rc == 1)
+		give_up_eager(p);
+	return rc == 1 ? 0 : rc;
+}
+
+static int feed(struct spanpair *p, const struct trace_edge *e)
+{
+	struct thread *t = &p->threads.data[e->thread];
+	struct trace_edge spoilt = {.kind = TRACE_SPOILT};
+	bool late = e->ns < t->edge_ns, named = e->kind == TRACE_END && e->name && t->len;
+	if (late || (named && t->data[t->len - 1].name != e->name))
+		return tell(p, &spoilt);
+	t->edge_ns = e->ns;
+	if (e->kind == TRACE_BEGIN) {
+		struct open_begin b = {e->ns, e->name};
+		int rc = vec_push(t, b);
+		return rc ? rc : tell(p, e);
+	}
+	if (!t->len) {
+		p->unopened++;
+		return 0;
+	}
+	t->len--;
+	return tell(p, e);
+}
+
 int spanpair_begin(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name)
 {
-	return add(p, thread, ts_ns, name, 0);
+	struct trace_edge e = {TRACE_BEGIN, thread, ts_ns, name};
+	int rc = add(p, thread, ts_ns, name, 0);
+	return rc || !p->eager ? rc : feed(p, &e);
 }
 
 int spanpair_end(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name)
 {
-	return add(p, thread, ts_ns, name, END_BIT);
+	struct trace_edge e = {TRACE_END, thread, ts_ns, name};
+	int rc = add(p, thread, ts_ns, name, END_BIT);
+	return rc || !p->eager ? rc : feed(p, &e);
+}
+
+/* What is open ends at its thread's last time. */
+static int end_eagerly(struct spanpair *p)
+{
+	int rc = 0;
+	p->unclosed = 0;
+	for (uint32_t i = 0; i < p->threads.len && !rc && p->eager; i++) {
+		struct thread *t = &p->threads.data[i];
+		p->unclosed += t->len;
+		while (!rc && p->eager && t->len) {
+			t->len--;
+			rc = tell(p, &(struct trace_edge){TRACE_END, i, t->last_ns, 0});
+		}
+	}
+	if (!rc && p->eager)
+		rc = tell(p, &(struct trace_edge){.kind = TRACE_DONE});
+	return rc;
 }
 
 /* What has ended in @t, the outermost first. */
@@ -147,9 +213,14 @@ static int match_end(struct spanpair *p, const struct trace_sink *trace, uint32_
 	return rc || waits ? rc : deliver(t, trace);
 }
 
-int spanpair_finish(struct spanpair *p, const struct trace_sink *trace)
+int spanpair_finish(struct spanpair *p)
 {
-	int rc = extsort_finish(p->events);
+	const struct trace_sink *trace = p->trace;
+	int rc = p->eager ? end_eagerly(p) : 0;
+	if (rc || p->eager)
+		return rc;
+	p->unclosed = 0;
+	rc = extsort_finish(p->events);
 	const struct event *e;
 	while (!rc && (e = extsort_next(p->events))) {
 		uint32_t thread = e->thread & ~END_BIT;

@@ -69,6 +69,17 @@ static int analyser_span(void *ctx, const struct trace_span *s)
 	return rc;
 }
 
+/* A pass that cannot take them makes whole spans come, and that for all. */
+static int analyser_edge(void *ctx, const struct trace_edge *e)
+{
+	struct analyser *a = ctx;
+	int rc = 0;
+	for (int i = 0; i < PASSES && !rc; i++)
+		if (a->running[i] && passes[i]->span)
+			rc = passes[i]->edge ? passes[i]->edge(a->running[i], e) : 1;
+	return rc;
+}
+
 static int analyser_insn(void *ctx, const struct trace_insn *insn)
 {
 	struct analyser *a = ctx;
@@ -91,7 +102,7 @@ static int analyser_end(void *ctx, struct err *err)
 }
 
 static const struct trace_ops analyser_ops = {
-	analyser_begin, analyser_thread, analyser_span, analyser_insn, analyser_end,
+	analyser_begin, analyser_thread, analyser_span, analyser_edge, analyser_insn, analyser_end,
 };
 
 int analyser_new(const struct analyser_options *options, struct tables *tables,

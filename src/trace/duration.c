@@ -2,10 +2,11 @@
  * duration: the duration analysis of spans: per name counts, times, unevenness, percentiles, score.
  *
  * Spans are nested as they come as long as those of each thread come in order of their start; all
- * the while they are kept in an external sort, and the first one that comes too late makes the pass
- * begin anew once all are there. What becomes of a thread's spans does not depend on other
- * threads'. Paths of spans weigh their self time and go to the sink as samples at the end. Memory
- * is bounded by the caps and the number of names. Source thread.
+ * the while they are kept in an external sort (begins and ends are kept by who reads them), and the
+ * first one that comes too late makes the pass begin anew once all are there. What becomes of a
+ * thread's spans does not depend on other threads'. Paths of spans weigh their self time and go to
+ * the sink as samples at the end. Memory is bounded by the caps and the number of names. Source
+ * thread.
  */
 #include "trace/duration.h"
 
@@ -67,6 +68,13 @@ struct kept {
 	uint32_t thread;
 };
 
+struct newest {
+	struct kept kept; /* what comes before this is too late */
+	uint64_t begun;   /* when the last one began, … */
+	bool edge;        /* … whose end was not known then */
+	uint64_t empty;   /* when one began and ended in one moment: what begins then may hold it */
+};
+
 struct who {
 	pid_t pid, tid;
 };
@@ -80,12 +88,14 @@ struct pass {
 	struct durations *durations;
 	struct nest *nest;
 	struct spantree tree;
-	bool eager;           /* all so far came in order, and was nested */
-	uint64_t first, last; /* the first start and the last end, with START_BIAS */
-	uint64_t told_ns;     /* time of the last sample */
+	bool eager; /* all so far came in order, and was nested */
+	struct extent {
+		uint64_t first, last; /* the first start and the last end, with START_BIAS */
+	} extent, edges;              /* of whole spans; of begins and ends */
+	uint64_t told_ns;             /* time of the last sample */
 	struct {
-		VEC(struct kept)
-	} newest; /* by thread: the last one that came */
+		VEC(struct newest)
+	} newest; /* by thread */
 	uint64_t nested;
 	struct {
 		VEC(uint32_t)
@@ -178,7 +188,8 @@ static int row_of(struct pass *p, str_id name, uint32_t *ret_row)
  */
 static uint64_t sink_time(const struct pass *p, uint64_t biased)
 {
-	uint64_t time = biased - (p->first - p->first % SPANTREE_STEP_NS);
+	uint64_t first = p->extent.first;
+	uint64_t time = biased - (first - first % SPANTREE_STEP_NS);
 	return time < TIME_MOST ? time + SPANTREE_STEP_NS : TIME_MOST;
 }
 
@@ -287,31 +298,80 @@ static int give_up_eager(struct pass *p)
 	durations_clear(p->durations);
 	p->whole = 0;
 	p->nested = 0;
+	p->edges = (struct extent){.first = UINT64_MAX};
 	p->nest = nest_new(&nesting, p);
 	return spantree_init(&p->tree) || !p->nest ? -ENOMEM : 0;
+}
+
+static int newest_of(struct pass *p, uint32_t thread, struct newest **ret_newest)
+{
+	while (p->newest.len <= thread) {
+		struct newest none = {
+			.kept = {.dur_ns = UINT64_MAX}, .begun = UINT64_MAX, .empty = UINT64_MAX};
+		if (vec_push(&p->newest, none))
+			return -ENOMEM;
+	}
+	*ret_newest = &p->newest.data[thread];
+	return 0;
 }
 
 /* Nest it if it is behind all of its thread; else all of them once they are there. */
 static int nest_eagerly(struct pass *p, const struct kept *k)
 {
-	while (p->newest.len <= k->thread) {
-		struct kept none = {.dur_ns = UINT64_MAX};
-		if (vec_push(&p->newest, none))
-			return -ENOMEM;
-	}
-	struct kept *newest = &p->newest.data[k->thread];
-	if (compare_kept(newest, k) > 0 || spantree_is_full(&p->tree))
+	struct newest *newest;
+	if (newest_of(p, k->thread, &newest))
+		return -ENOMEM;
+	if (compare_kept(&newest->kept, k) > 0 || spantree_is_full(&p->tree) ||
+	    (newest->begun == k->start && newest->edge))
 		return give_up_eager(p);
-	*newest = *k;
+	*newest = (struct newest){*k, k->start, false, UINT64_MAX};
 	return nest_next(p, k);
+}
+
+static void extend(struct extent *x, uint64_t first, uint64_t last)
+{
+	x->first = first < x->first ? first : x->first;
+	x->last = last > x->last ? last : x->last;
+}
+
+/* As it comes if it is in order in its thread. 1: it is not. */
+static int nest_edge(struct pass *p, const struct trace_edge *e)
+{
+	uint64_t now = (uint64_t)e->ns + START_BIAS;
+	bool begins = e->kind == TRACE_BEGIN;
+	struct newest *newest;
+	if (newest_of(p, e->thread, &newest))
+		return -ENOMEM;
+	if (now < newest->kept.start || spantree_is_full(&p->tree) ||
+	    (begins && (newest->empty == now || (newest->begun == now && !newest->edge))))
+		return 1;
+	extend(&p->edges, now, now);
+	newest->kept = (struct kept){.start = now, .dur_ns = UINT64_MAX};
+	if (!begins) {
+		newest->empty = newest->begun == now ? now : newest->empty;
+		return nest_end(p->nest, e->thread, e->ns, newest->begun == now);
+	}
+	newest->begun = now;
+	newest->edge = true;
+	p->nested++;
+	struct trace_span s = {.start_ns = e->ns, .name = e->name, .thread = e->thread};
+	return nest_begin(p->nest, &s);
+}
+
+static int duration_edge(struct pass *p, const struct trace_edge *e)
+{
+	if (!p->eager || e->kind == TRACE_DONE)
+		return !p->eager;
+	int rc = e->kind == TRACE_SPOILT ? 1 : nest_edge(p, e);
+	if (rc == 1 && give_up_eager(p))
+		return -ENOMEM;
+	return rc;
 }
 
 static int duration_span(struct pass *p, const struct trace_span *s)
 {
 	struct kept k = {(uint64_t)s->start_ns + START_BIAS, s->dur_ns, s->name, s->thread};
-	uint64_t end = (uint64_t)end_of(s) + START_BIAS;
-	p->first = k.start < p->first ? k.start : p->first;
-	p->last = end > p->last ? end : p->last;
+	extend(&p->extent, k.start, (uint64_t)end_of(s) + START_BIAS);
 	int rc = extsort_add(p->spans, &k);
 	return rc || !p->eager ? rc : nest_eagerly(p, &k);
 }
@@ -360,7 +420,7 @@ static int duration_open(const struct analyser_options *options, struct tables *
 	p->durations = durations_new(bytes / 3);
 	p->nest = nest_new(&nesting, p);
 	p->eager = true;
-	p->first = UINT64_MAX;
+	p->extent.first = p->edges.first = UINT64_MAX;
 	if (spantree_init(&p->tree) || !p->spans || !p->durations || !p->nest ||
 	    (options->filter && filter_parse(&duration_filter, options->filter, &p->filter, err))) {
 		duration_close(p);
@@ -460,7 +520,8 @@ static int deliver(struct pass *p)
 	}
 	if (!rc) {
 		uint64_t overlaps = nest_overlaps(p->nest);
-		if (p->last > p->first && p->last - p->first >= TIME_MOST - SPANTREE_STEP_NS)
+		const struct extent *x = &p->extent;
+		if (x->last > x->first && x->last - x->first >= TIME_MOST - SPANTREE_STEP_NS)
 			result_note(r, "the trace reaches over more than 146 years: what is later "
 				       "stands there");
 		if (overlaps)
@@ -482,8 +543,11 @@ static int duration_end(struct pass *p, struct err *err)
 {
 	if (!p->nest || !p->tree.slots)
 		return err_set(err, ENOMEM, "no memory for the duration analysis");
-	if (extsort_count(p->spans))
-		p->sink->ops->extent(p->sink->ctx, sink_time(p, p->first), sink_time(p, p->last));
+	struct extent *x = &p->extent;
+	if (p->eager && p->edges.first != UINT64_MAX)
+		extend(x, p->edges.first, p->edges.last);
+	if (x->first != UINT64_MAX)
+		p->sink->ops->extent(p->sink->ctx, sink_time(p, x->first), sink_time(p, x->last));
 	int nested = p->eager ? 0 : nest_all(p);
 	int rc = nested && nested != -ECANCELED ? nested : nest_finish(p->nest);
 	rc = rc ? rc : spantree_flush(&p->tree, emit_sample, p);
@@ -497,6 +561,7 @@ const struct pass_ops pass_duration = {
 	.open = duration_open,
 	.thread = duration_thread,
 	.span = duration_span,
+	.edge = duration_edge,
 	.end = duration_end,
 	.close = duration_close,
 };

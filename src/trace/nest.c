@@ -23,7 +23,7 @@ struct open_span {
 	uint64_t children, child_ns;
 	uint32_t parent; /* place in the thread's list */
 	uint32_t depth, tag;
-	bool leaf_children;
+	bool leaf_children, unended;
 	struct {
 		VEC(str_id)
 	} names; /* unique names of children, sorted */
@@ -166,32 +166,40 @@ static int open_slot(struct thread *t, struct open_span **ret_slot)
 	return 0;
 }
 
-int nest_add(struct nest *n, const struct trace_span *s)
+static void add_child_time(struct open_span *parent, uint64_t dur_ns)
+{
+	if (__builtin_add_overflow(parent->child_ns, dur_ns, &parent->child_ns))
+		parent->child_ns = UINT64_MAX;
+}
+
+/* The innermost open span that lasts until @end_ns. */
+static uint32_t parent_of(struct nest *n, const struct thread *t, int64_t start_ns, int64_t end_ns)
+{
+	uint32_t parent = t->len ? (uint32_t)t->len - 1 : NONE;
+	bool overlapped = false;
+	while (parent != NONE &&
+	       (t->data[parent].end_ns < end_ns || t->data[parent].end_ns <= start_ns)) {
+		overlapped |= t->data[parent].end_ns > start_ns;
+		parent = t->data[parent].parent;
+	}
+	n->overlaps += overlapped;
+	return parent;
+}
+
+static int open_span(struct nest *n, const struct trace_span *s, int64_t end_ns, bool unended)
 {
 	int rc = thread_of(n, s->thread);
 	if (rc)
 		return rc;
 	struct thread *t = &n->threads.data[s->thread];
 	bool alone = s->thread == TRACE_THREADS_MOST;
-	while (!rc && alone && t->len)
-		rc = close_top(n, t);
-	while (!rc && t->len && t->data[t->len - 1].end_ns <= s->start_ns)
+	while (!rc && t->len && (alone || t->data[t->len - 1].end_ns <= s->start_ns))
 		rc = close_top(n, t);
 	if (!rc && t->len >= t->sweep_at)
 		rc = sweep(n, t, s->start_ns);
 	if (rc)
 		return rc;
-	int64_t end;
-	if (s->dur_ns > INT64_MAX || __builtin_add_overflow(s->start_ns, (int64_t)s->dur_ns, &end))
-		end = INT64_MAX;
-	uint32_t parent = t->len ? (uint32_t)t->len - 1 : NONE;
-	bool overlapped = false;
-	while (parent != NONE &&
-	       (t->data[parent].end_ns < end || t->data[parent].end_ns <= s->start_ns)) {
-		overlapped |= t->data[parent].end_ns > s->start_ns;
-		parent = t->data[parent].parent;
-	}
-	n->overlaps += overlapped;
+	uint32_t parent = parent_of(n, t, s->start_ns, end_ns);
 	if (t->len >= DEPTH_MAX)
 		return -E2BIG;
 	struct open_span *o;
@@ -201,7 +209,8 @@ int nest_add(struct nest *n, const struct trace_span *s)
 	if (rc)
 		return rc;
 	o->span = *s;
-	o->end_ns = end;
+	o->end_ns = unended ? INT64_MAX : end_ns;
+	o->unended = unended;
 	o->children = o->child_ns = 0;
 	o->parent = parent;
 	o->depth = parent == NONE ? 0 : t->data[parent].depth + 1;
@@ -213,9 +222,39 @@ int nest_add(struct nest *n, const struct trace_span *s)
 		return 0;
 	struct open_span *p = &t->data[parent];
 	p->children++;
-	if (__builtin_add_overflow(p->child_ns, s->dur_ns, &p->child_ns))
-		p->child_ns = UINT64_MAX;
+	add_child_time(p, s->dur_ns);
 	return add_name(p, s->name);
+}
+
+int nest_add(struct nest *n, const struct trace_span *s)
+{
+	int64_t end;
+	if (s->dur_ns > INT64_MAX || __builtin_add_overflow(s->start_ns, (int64_t)s->dur_ns, &end))
+		end = INT64_MAX;
+	return open_span(n, s, end, false);
+}
+
+int nest_begin(struct nest *n, const struct trace_span *s)
+{
+	return open_span(n, s, s->start_ns, true);
+}
+
+int nest_end(struct nest *n, uint32_t thread, int64_t end_ns, bool begun)
+{
+	struct thread *t = thread < n->threads.len ? &n->threads.data[thread] : NULL;
+	int rc = 0;
+	while (!rc && t && t->len && t->data[t->len - 1].end_ns <= end_ns)
+		rc = close_top(n, t);
+	if (rc || !t || !t->len)
+		return rc ? rc : 1;
+	struct open_span *o = &t->data[t->len - 1];
+	struct open_span *p = o->parent == NONE ? NULL : &t->data[o->parent];
+	if (!o->unended || (p && p->end_ns < end_ns) || (begun && o->children))
+		return 1;
+	o->span.dur_ns = (uint64_t)end_ns - (uint64_t)o->span.start_ns;
+	if (p)
+		add_child_time(p, o->span.dur_ns);
+	return close_top(n, t);
 }
 
 int nest_finish(struct nest *n)

@@ -33,6 +33,10 @@ struct nest;
 struct nest *nest_new(const struct nest_ops *ops, void *ctx);
 void nest_free(struct nest *n);
 int nest_add(struct nest *n, const struct trace_span *s); /* sorted by start, longer first */
+/* A span whose end is not known yet, in the same order; and that the innermost such one ends.
+ * nest_end: 1: they do not lie in each other (@begun: something begins at that moment, too). */
+int nest_begin(struct nest *n, const struct trace_span *s);
+int nest_end(struct nest *n, uint32_t thread, int64_t end_ns, bool begun);
 int nest_finish(struct nest *n);
 /* The tags mean nothing any more: open all that is open again, the outer ones first. */
 int nest_retag(struct nest *n);

@@ -2,7 +2,8 @@
  * makerec: made recordings of any size: makerec chrome|pprof|leaves MEGABYTES [MORE] >FILE
  *
  * chrome: spans of four threads, 500 names; in order of time, or (MORE: buffers) 64 of a thread at
- * a time as tracers flush their buffers, or (shuffled) 65,536 at a time in any order. pprof:
+ * a time as tracers flush their buffers, or (shuffled) 65,536 at a time in any order; or (edges,
+ * threads) begins and ends to six deep, in order of time, or a whole thread after the other. pprof:
  * samples whose stacks, 8 to 40 deep, come from one tree of calls; @UNIQUE different ones, each
  * told for many values of a label, or (0) all different. leaves: all differ, but only in the
  * innermost of their frames, as a program's do that waits in many places: 5,000 stacks above it.
@@ -34,6 +35,34 @@ static uint64_t put_span(unsigned n)
 		"{\"ph\":\"X\",\"cat\":\"work\",\"name\":\"function_%u\",\"pid\":1234,\"tid\":%u,"
 		"\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"n\":%u}},\n",
 		n * 7 % 500, 1234 + n % 4, n * 0.5, n % 16 ? 0.4 + n % 7 : 30.0, n);
+}
+
+#define EDGE_BYTES 95 /* of one, about */
+
+/* The next begin or end of a thread; names by the depth, as a program's calls have. */
+static uint64_t put_edge(unsigned thread, unsigned n)
+{
+	static unsigned names[4][6], depths[4];
+	static double times[4];
+	unsigned *depth = &depths[thread], *name = names[thread];
+	bool begins = *depth < 6 && (!*depth || randomly(2));
+	if (begins)
+		name[(*depth)++] = randomly(5);
+	unsigned at = begins ? *depth - 1 : --*depth;
+	times[thread] += 0.125 + randomly(13) / 8.0;
+	return (uint64_t)printf(
+		"{\"ph\":\"%c\",\"cat\":\"work\",\"name\":\"function_%u_%u\",\"pid\":1234,"
+		"\"tid\":%u,\"ts\":%.3f,\"args\":{\"n\":%u}},\n",
+		begins ? 'B' : 'E', at, name[at], 1234 + thread, times[thread], n);
+}
+
+static void make_edges(uint64_t bytes, bool threads)
+{
+	unsigned n = (unsigned)(bytes / EDGE_BYTES);
+	printf("[\n");
+	for (unsigned i = 0; i < n; i++)
+		put_edge(threads ? (unsigned)((uint64_t)i * 4 / n) : i % 4, i);
+	printf("{}]\n");
 }
 
 static void make_chrome(uint64_t bytes, const char *order)
@@ -166,8 +195,11 @@ int main(int argc, char **argv)
 	uint64_t bytes = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000000 : 0;
 	if (!bytes)
 		return 2;
-	if (!strcmp(argv[1], "chrome"))
-		make_chrome(bytes, argc > 3 ? argv[3] : "");
+	const char *more = argc > 3 ? argv[3] : "";
+	if (!strcmp(argv[1], "chrome") && (!strcmp(more, "edges") || !strcmp(more, "threads")))
+		make_edges(bytes, !strcmp(more, "threads"));
+	else if (!strcmp(argv[1], "chrome"))
+		make_chrome(bytes, more);
 	else
 		make_pprof(bytes, argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
 			   !strcmp(argv[1], "leaves"));

@@ -28,13 +28,14 @@ static struct made {
 	uint64_t calls[NAMES], total_ns[NAMES], self_ns[NAMES];
 } made;
 
+static uint64_t random_state = 88172645463325252ull;
+
 static uint32_t dice(uint32_t sides) /* xorshift64 (Marsaglia 2003) */
 {
-	static uint64_t state = 88172645463325252ull;
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 32) % sides;
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (uint32_t)(random_state >> 32) % sides;
 }
 
 struct open {
@@ -162,10 +163,93 @@ static void test_any_order(void **state)
 	}
 }
 
+/* Events of two threads on a clock so coarse that many are of one moment: begins, ends of any name
+ * or none, whole spans that overlap; some ends lack, some begins do. */
+static void write_coarse(struct strbuf *b, unsigned kinds, bool disorder)
+{
+	unsigned now = 10;
+	strbuf_init(b);
+	strbuf_puts(b, "[");
+	for (unsigned n = 5 + dice(40); n-- > 0;) {
+		unsigned kind = dice(kinds), thread = 1 + dice(2);
+		now += dice(3) ? 0 : dice(4);
+		strbuf_printf(b, "{\"tid\":%u,\"ts\":%u,\"ph\":\"%c\"", thread, now, "BBEEX"[kind]);
+		if (kind == 4)
+			strbuf_printf(b, ",\"dur\":%u", dice(6));
+		if (kind != 3)
+			strbuf_printf(b, ",\"name\":\"n%u\"", dice(3));
+		strbuf_puts(b, "},");
+	}
+	strbuf_printf(b,
+		      "{\"tid\":9,\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"name\":\"z\"},"
+		      "{\"tid\":9,\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"name\":\"z\"}]",
+		      disorder ? 8 : 2, disorder ? 2 : 8);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All that was told, in an order of its own. */
+static char *outcome(struct counting *c)
+{
+	static char *lines[1000];
+	struct strbuf out;
+	size_t n = 0;
+	strbuf_init(&out);
+	const struct analysis *a = c->analyses[0];
+	for (uint32_t i = 0; i < a->nrows; i++) {
+		strbuf_printf(&c->folded, "%s:", tables_text(c->tables, a->rows[i].name));
+		for (uint32_t k = 0; k < a->ncolumns; k++)
+			strbuf_printf(&c->folded, " %.9g", a->cells[i * a->ncolumns + k]);
+		strbuf_putc(&c->folded, '\n');
+	}
+	for (char *line = strtok(c->folded.buf, "\n"); line; line = strtok(NULL, "\n"))
+		lines[n++] = line;
+	qsort(lines, n, sizeof *lines, by_text);
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&out, "%s\n", lines[i]);
+	strbuf_printf(&out, "%llu %s %s", (unsigned long long)c->extent_ns, a->note,
+		      c->said.buf ? c->said.buf : "");
+	return out.buf;
+}
+
+/* In order all is nested as it comes; one span in disorder, and all is sorted first. */
+static void test_coarse_clock(void **state)
+{
+	(void)state;
+	static const struct analyser_options options = {.pattern = PATTERN_DURATION};
+	for (unsigned seed = 1; seed <= 1500; seed++) {
+		char *told[2], *texts[2];
+		uint64_t keep = random_state;
+		for (int disorder = 0; disorder < 2; disorder++) {
+			struct strbuf text;
+			struct counting c;
+			struct err err = {0};
+			random_state = keep;
+			write_coarse(&text, seed % 3 ? 4 : 5, disorder);
+			counting_init(&c);
+			assert_int_equal(counting_text(&c, text.buf, text.len, &options, &err), 0);
+			told[disorder] = outcome(&c);
+			texts[disorder] = text.buf;
+			counting_fini(&c);
+		}
+		if (strcmp(told[0], told[1]))
+			fail_msg("%s\nnested as it comes:\n%s\nsorted first:\n%s", texts[0],
+				 told[0], told[1]);
+		for (int i = 0; i < 2; i++) {
+			free(told[i]);
+			free(texts[i]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_coarse_clock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "engine/calls.h"
 #include "engine/verdict_facts.h"
+#include "engine/working.h"
 
 #define VERDICTS_MAX  200
 #define RUNNING_LEAST 0.5f /* of the time on the hardware: below it counters judge nothing */
@@ -133,6 +134,30 @@ static void find_place(struct build *b, const struct analysis_row *row, struct v
 		return;
 	v->go = (struct row_key){.kind = ROW_FUNCTION, .a = loc->lines[loc->n - 1].func};
 	v->line = loc->lines[loc->n - 1].line;
+}
+
+/* What samples of CPU time cannot show: is the target mostly elsewhere? */
+static void judge_target(struct build *b, struct list *l)
+{
+	struct verdict v = {0};
+	struct working w;
+
+	if (!b->desc || !b->desc->cpu_time || b->q->task || !working_find(b, &w))
+		return;
+	v.facts = (struct verdict_facts){
+		.source = VERDICT_TARGET, .share = w.waiting, .hits = b->whole_n};
+	for (int k = 0; k < FACTS; k++)
+		v.facts.fact[k] = NAN;
+	v.facts.fact[FACT_WAITING] = w.waiting;
+	v.facts.fact[FACT_RUN_RATE] = w.run_rate;
+	v.where = v.full =
+		w.threads > 1
+			? build_text(b, "the %u threads that work", w.threads)
+			: build_text(b, "the thread %s",
+				     tables_text(b->t, tables_task_get(b->t, w.busiest)->comm));
+	if (w.threads == 1)
+		v.go = (struct row_key){.kind = ROW_THREAD, .a = w.busiest};
+	judge(l, &v);
 }
 
 static void judge_analysis(struct build *b, enum view_kind view, struct list *l)
@@ -266,6 +291,7 @@ void show_verdicts(struct build *b)
 		goto out;
 	}
 	judge_suspects(b, &s, &l);
+	judge_target(b, &l);
 	for (enum view_kind v = VIEW_DURATION; v <= VIEW_EDGE; v++)
 		judge_analysis(b, v, &l);
 	if (l.len)

@@ -30,6 +30,8 @@ enum fact {
 	FACT_P99_P50,     /* 99th percentile over median */
 	FACT_PATH_SHARE,  /* edge: of the time */
 	FACT_CALL_RATE,   /* calls for each second of CPU time, counted for a moment */
+	FACT_WAITING,     /* of the time of the threads that do the work, by the kernel's account */
+	FACT_RUN_RATE,    /* how often those were put on a CPU, for each second of CPU time */
 	FACTS
 };
 
@@ -38,7 +40,8 @@ enum verdict_source {
 	VERDICT_DURATION = 2,
 	VERDICT_CACHE = 4,
 	VERDICT_EDGE = 8,
-	VERDICT_COUNTED = 16 /* samples, and calls that were counted on demand */
+	VERDICT_COUNTED = 16, /* samples, and calls that were counted on demand */
+	VERDICT_TARGET = 32 /* the kernel's account of the target, where samples are of CPU time */
 };
 
 struct verdict_facts {

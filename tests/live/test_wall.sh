@@ -62,6 +62,23 @@ if command -v go >/dev/null; then
 		grep -q ": waiting" && [ ! -s "$dir/pprof.err" ]'
 fi
 
+# The CPU clock shows nothing of waiting: it sends who mostly waits to the wall clock, and nobody else.
+asleep() {
+	timeout 60 "$ALTPTTOP" --batch --duration 20 -o "$dir/asleep.csv" -- "$PROGRAMS/threads" 4 10 \
+		>"$dir/asleep.report" 2>"$dir/asleep.messages"
+}
+awake() {
+	timeout 60 "$ALTPTTOP" --batch --duration 20 -o "$dir/awake.csv" -- "$PROGRAMS/shares" 3 \
+		>"$dir/awake.report" 2>"$dir/awake.messages"
+}
+sent() { # REPORT
+	grep 'off the CPU .*--clock wall' "$dir/$1.report"
+}
+expect "who mostly waits is sent to the wall clock" sent asleep
+measured "a program that mostly waits is profiled" asleep
+expect "who never waits is not" eval '! sent awake'
+measured "a program that never waits is profiled" awake
+
 if ! command -v tmux >/dev/null; then
 	skip "the screens of the wall clock" "tmux is not installed"
 	done_testing

@@ -16,7 +16,7 @@
 static struct verdict_facts barely(const struct verdict_rule *r)
 {
 	struct verdict_facts f = {.share = r->share, .hits = r->hits};
-	for (unsigned s = VERDICT_SAMPLES; s <= VERDICT_COUNTED; s <<= 1)
+	for (unsigned s = VERDICT_SAMPLES; s <= VERDICT_TARGET; s <<= 1)
 		if (r->sources & s)
 			f.source = (enum verdict_source)s;
 	for (int i = 0; i < FACTS; i++)
@@ -49,7 +49,7 @@ static void test_both_sides(void **state)
 		f.hits = r->hits - 1;
 		assert_false(verdict_holds(r, &f));
 		f = good;
-		f.source = (enum verdict_source)(32);
+		f.source = (enum verdict_source)(VERDICT_TARGET << 1);
 		assert_false(verdict_holds(r, &f));
 		if (r->also < FACTS) {
 			f = good;

@@ -158,12 +158,79 @@ static void test_unknown(void **state)
 	bed_down(&bed);
 }
 
+/* On the CPU clock: thread 8 has 30 % of a CPU, 10 or 30 % of its time ready for one, and is put on
+ * one every @run; thread 9 has a little; a third came and went. */
+static uint64_t ready_ms, run_us;
+
+static void tell(struct script *s, pid_t tid, uint64_t time_ns, uint64_t cpu_ns, uint64_t ready_ns)
+{
+	struct raw_account a = {.time_ns = time_ns,
+				.pid = 7,
+				.tid = tid,
+				.cpu_ns = cpu_ns,
+				.user_ns = cpu_ns,
+				.ready_ns = ready_ns,
+				.runs = cpu_ns / (run_us * 1000),
+				.detailed = tid != 0,
+				.state = 'S'};
+	s->sink->ops->account(s->sink->ctx, &a);
+}
+
+static void play_cpu(struct script *s)
+{
+	uint64_t begin = 1000 * MS;
+	frame_id f = script_frame(s->tables, "work", 0x100);
+	struct raw_task main_thread = {.time_ns = begin, .pid = 7, .tid = 7, .comm = "server"};
+	struct raw_task worker = {.time_ns = begin, .pid = 7, .tid = 8, .comm = "worker"};
+
+	s->sink->ops->comm(s->sink->ctx, &main_thread);
+	s->sink->ops->comm(s->sink->ctx, &worker);
+	for (uint64_t i = 0; i <= 10; i++) {
+		uint64_t now = begin + i * 1000 * MS;
+		tell(s, 0, now, i * 310 * MS, 0);
+		tell(s, 8, now, i * 300 * MS, i * ready_ms * MS);
+		tell(s, 9, now, i * 10 * MS, 0);
+		for (uint64_t k = 0; i < 10 && k < 31; k++)
+			script_sample(s, now + k * MS, 7, k ? 8 : 9, 10 * MS, &f, 1);
+	}
+}
+
+static void judge(uint64_t ready, uint64_t run, bool off, bool runs)
+{
+	ready_ms = ready;
+	run_us = run;
+	begin(play_cpu);
+	const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), 310);
+	assert_non_null(a);
+	const struct row *o = verdict(a, "off the CPU"), *r = verdict(a, "short runs");
+	assert_int_equal(o != NULL, off);
+	assert_int_equal(r != NULL, runs);
+	if (o) {
+		assert_string_equal(o->name, "the thread worker");
+		near(o->total, 1 - 0.3 - (double)ready / 1e3);
+		assert_non_null(strstr(o->hint, "--clock wall"));
+	}
+	answer_unref(a);
+	bed_down(&bed);
+}
+
+static void test_target(void **state)
+{
+	(void)state;
+	judge(190, 1000, true, false); /* it waits for 51 % of its time */
+	judge(210, 1000, false, false);
+	judge(210, 190, false, true); /* 5,263 times a CPU second */
+	judge(210, 210, false, false);
+	judge(650, 190, false, false); /* but waits for 5 % alone */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_target),
 	};
 	return cmocka_run_group_tests_name("wall_views", tests, NULL, NULL);
 }

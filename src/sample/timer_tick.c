@@ -165,14 +165,15 @@ static void sleep_until(struct timer_source *ts, uint64_t until_ns)
 {
 	struct pollfd p[2] = {{.fd = ts->wake_fd, .events = POLLIN},
 			      {.fd = mailbox_fd(ts->commands), .events = POLLIN}};
-	uint64_t now = clock_mono_ns();
-	struct timespec wait = {0};
+	int n;
 
-	if (now < until_ns) {
-		wait.tv_sec = (time_t)((until_ns - now) / 1000000000u);
-		wait.tv_nsec = (long)((until_ns - now) % 1000000000u);
-	}
-	if (ppoll(p, 2, &wait, NULL) > 0 && p[1].revents)
+	do { /* what broke a wait for a stop goes on breaking this one */
+		uint64_t now = clock_mono_ns(), left = now < until_ns ? until_ns - now : 0;
+		struct timespec wait = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+
+		n = ppoll(p, 2, &wait, NULL);
+	} while (n < 0 && errno == EINTR);
+	if (n > 0 && p[1].revents)
 		take_commands(ts);
 }
 

@@ -184,6 +184,27 @@ static void body_half(void)
 	}
 }
 
+/* A low rate is kept, whatever breaks the wait for a stop: neither more often nor with long gaps.
+ */
+static void keeps_a_low_rate(void **state)
+{
+	struct run r = {.config.wall = true};
+	uint64_t t0;
+
+	(void)state;
+	begin(&r, body_half, 20);
+	t0 = clock_mono_ns();
+	usleep(3000000);
+	t0 = clock_mono_ns() - t0;
+	settle(&r);
+	print_message("%lu samples, %.2f s of %.2f s\n", (unsigned long)r.seen.samples,
+		      (double)r.seen.tid_weight / 1e9, (double)t0 / 1e9);
+	assert_in_range(r.seen.repeated, 30, 110);                     /* 60 looks */
+	assert_in_range(source_timer.status(r.source)->stops, 20, 60); /* while it runs */
+	assert_true((double)r.seen.tid_weight > 0.85 * (double)t0);
+	finish(&r);
+}
+
 static void wall_time_is_shared_rightly(void **state)
 {
 	struct run r = {.config.wall = true};
@@ -549,6 +570,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_ran_for_another_user),
 		cmocka_unit_test(an_idle_process_is_not_touched),
 		cmocka_unit_test(wall_time_of_a_sleeper),
+		cmocka_unit_test(keeps_a_low_rate),
 		cmocka_unit_test(wall_time_is_shared_rightly),
 		cmocka_unit_test(no_call_fails),
 		cmocka_unit_test(signals_arrive),

@@ -101,7 +101,7 @@ static void judge_suspects(struct build *b, struct suspects *s, struct list *l)
 		const struct suspect *p = &s->data[i];
 		struct verdict v = {.go = {.kind = ROW_FUNCTION, .a = p->fid}};
 		struct fid_text x = {0};
-		for (int part = SUSPECT_SELF; part <= SUSPECT_WAITS; part++) {
+		for (int part = SUSPECT_SELF; part < SUSPECT_PARTS; part++) {
 			suspect_facts(s, p, (enum suspect_part)part, &v.facts);
 			if (part == SUSPECT_SELF)
 				add_counts(b, p->fid, &v.facts);

@@ -51,60 +51,113 @@ static bool is_kernel(const struct suspects *s, const struct visit *v)
 	return f->flags & FRAME_KERNEL;
 }
 
+/* The name as its file has it, NULL: none is known. */
+static const char *raw_name(const struct suspects *s, const struct visit *v)
+{
+	return v->fid & FID_FRAME ? NULL
+				  : tables_text(s->b->t, tables_func_get(s->b->t, v->fid)->raw);
+}
+
+/* [kernel], [generated code]: any number of functions, of which none is known to recur. */
+static bool is_crowd(const struct suspects *s, const struct visit *v)
+{
+	const char *raw = raw_name(s, v);
+
+	return raw && raw[0] == '[';
+}
+
+static bool has_any(const char *text, const char *const *names)
+{
+	for (; *names; names++)
+		if (strstr(text, *names))
+			return true;
+	return false;
+}
+
 /*
  * Does a stack that ends like this wait for a lock? By the names of what waits: the futex alone
- * does not tell, joins, semaphores and conditions wait on one too.
+ * does not tell, joins, semaphores and conditions wait on one too. Python's locks are made of
+ * those.
  */
 static bool waits_for_lock(const struct suspects *s, const struct visit *path, uint32_t depth)
 {
-	static const char *const names[] = {"lll_lock_wait",   "mutex_lock", "mutex_timedlock",
-					    "mutex_clocklock", "rwlock",     "futex_lock_pi"};
-	for (uint32_t d = depth; d > 0 && d + 4 > depth; d--) {
-		fid_t fid = path[d - 1].fid;
-		if (fid & FID_FRAME)
+	static const char *const locks[] = {
+		"lll_lock_wait", "mutex_lock", "mutex_timedlock", "mutex_clocklock", "rwlock",
+		"futex_lock_pi", NULL};
+	static const char *const made[] = {"take_gil", "PyThread_acquire_lock", NULL};
+	static const char *const others[] = {"cond_", "unlock", NULL};
+	bool lock = false, other = false;
+
+	for (uint32_t d = depth; d > 0 && d + 8 > depth; d--) {
+		const char *raw = raw_name(s, &path[d - 1]);
+		if (raw && has_any(raw, made))
+			return true;
+		if (!raw || d + 4 <= depth || lock || other)
 			continue;
-		const char *raw = tables_text(s->b->t, tables_func_get(s->b->t, fid)->raw);
-		if (strstr(raw, "cond_") || strstr(raw, "unlock"))
-			return false;
-		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-			if (strstr(raw, names[i]))
-				return true;
+		other = has_any(raw, others);
+		lock = !other && has_any(raw, locks);
 	}
+	return lock;
+}
+
+/* A wrapper of the language's library, inlined or not, around what waits. */
+static bool wraps_waiting(const struct suspects *s, const struct visit *v)
+{
+	static const char *const starts[] = {"__gthread_",
+					     "std::mutex::",
+					     "std::timed_mutex::",
+					     "std::recursive_mutex::",
+					     "std::__",
+					     "std::unique_lock<",
+					     "std::lock_guard<",
+					     "std::scoped_lock<",
+					     "std::lock<",
+					     "std::shared_mutex::",
+					     "std::shared_lock<",
+					     "std::condition_variable::",
+					     "std::this_thread::"};
+	if (v->fid & FID_FRAME)
+		return false;
+	const char *name = tables_text(s->b->t, tables_func_get(s->b->t, v->fid)->name);
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
 	return false;
 }
 
 /* The nearest function up the stack that works for itself; the innermost where all serve. */
 static const struct visit *who_asked(const struct suspects *s, const struct visit *path,
-				     uint32_t depth)
+				     uint32_t depth, bool waits)
 {
 	for (uint32_t d = depth; d > 0; d--)
-		if (!serves_others(s, &path[d - 1]))
+		if (!serves_others(s, &path[d - 1]) && !(waits && wraps_waiting(s, &path[d - 1])))
 			return &path[d - 1];
 	return &path[depth - 1];
 }
 
 /* Sums that are taken off again were added before, or are of a name that changed meanwhile. */
-static void add_waiting(struct suspect *p, const struct sums *more, int sign, bool lock)
+static void change(struct sums *s, const struct sums *more, int sign)
 {
-	p->waiting.samples += (uint64_t)sign * more->samples;
-	p->waiting.weight += (uint64_t)sign * more->weight;
-	p->waiting.weight_sq += sign * more->weight_sq;
-	p->locked += lock ? (uint64_t)sign * more->weight : 0;
+	s->samples += (uint64_t)sign * more->samples;
+	s->weight += (uint64_t)sign * more->weight;
+	s->weight_sq += sign * more->weight_sq;
 }
 
 static void take_self(struct suspects *s, const struct visit *path, uint32_t depth)
 {
-	const struct visit *top = &path[depth - 1], *asker = who_asked(s, path, depth);
+	const struct visit *top = &path[depth - 1];
 	const struct sums *self = &s->b->e->flat.nodes[top->node].self;
+	bool lock = s->wall && waits_for_lock(s, path, depth), waits = s->sign || lock;
 	uint32_t index;
-	struct suspect *p = suspect_of(s, asker->fid, &index);
+	struct suspect *p = suspect_of(s, who_asked(s, path, depth, waits)->fid, &index);
 	if (!p)
 		return;
-	bool lock = s->wall && waits_for_lock(s, path, depth);
-	if (s->sign || lock)
-		add_waiting(p, self, s->sign ? s->sign : 1, lock);
-	if (s->sign || lock) /* the walks for what waits */
+	if (waits) {
+		change(&p->waiting, self, s->sign ? s->sign : 1);
+		if (lock)
+			change(&p->locked, self, s->sign ? s->sign : 1);
 		return;
+	}
 	sums_add(&p->own, self);
 	if (is_kernel(s, top))
 		p->kernel += self->weight;
@@ -144,7 +197,7 @@ static void enter(void *ctx, struct visit *path, uint32_t depth)
 	v->slot = index;
 	if (depth > s->deepest)
 		s->deepest = depth;
-	if (p->active++ && p->active > p->recursion) {
+	if (p->active++ && p->active > p->recursion && !is_crowd(s, v)) {
 		bool direct = path[depth - 2].fid == v->fid;
 		s->recursive += p->recursion < 2 && direct;
 		s->cyclic += p->recursion < 2 && !direct;
@@ -198,8 +251,11 @@ int suspects_gather(struct suspects *s, struct build *b)
 		if ((int64_t)p->waiting.weight < 0 || (int64_t)p->waiting.samples < 0 ||
 		    p->waiting.weight_sq < 0)
 			p->waiting = (struct sums){0};
-		if ((int64_t)p->locked < 0 || p->locked > p->waiting.weight)
-			p->locked = 0;
+		if ((int64_t)p->locked.weight < 0 || (int64_t)p->locked.samples < 0 ||
+		    p->locked.weight_sq < 0 || p->locked.weight > p->waiting.weight)
+			p->locked = (struct sums){0};
+		else
+			change(&p->waiting, &p->locked, -1); /* that is told apart */
 	}
 	return rc;
 }
@@ -216,6 +272,7 @@ void suspect_facts(const struct suspects *s, const struct suspect *p, enum suspe
 {
 	const struct sums *sums = part == SUSPECT_SELF    ? &p->self
 				  : part == SUSPECT_WAITS ? &p->waiting
+				  : part == SUSPECT_LOCKS ? &p->locked
 							  : &p->own;
 	struct interval i = confidence_interval(sums->weight, sums->weight_sq, s->whole,
 						s->whole_n);
@@ -234,12 +291,9 @@ void suspect_facts(const struct suspects *s, const struct suspect *p, enum suspe
 		if (p->recursion > 1)
 			f->fact[FACT_RECURSION] = p->recursion;
 		break;
-	case SUSPECT_WAITS:
-		if (!s->whole)
-			break;
-		f->fact[FACT_BLOCKED] = (double)(sums->weight - p->locked) / (double)s->whole;
-		f->fact[FACT_LOCKED] = (double)p->locked / (double)s->whole;
-		break;
+	case SUSPECT_WAITS: f->fact[FACT_BLOCKED] = i.share; break;
+	case SUSPECT_LOCKS: f->fact[FACT_LOCKED] = i.share; break;
+	case SUSPECT_PARTS: break;
 	}
 }
 

@@ -18,7 +18,7 @@ struct suspect {
 	uint64_t kernel;     /* part of own that is the kernel's */
 	struct sums waiting; /* wall clock: waiting samples, likewise; who got a lock but no CPU yet
 				waits for it still */
-	uint64_t locked;     /* part of waiting in a lock */
+	struct sums locked;  /* part of waiting in a lock */
 	uint32_t active, recursion;
 	uint32_t callers, callees;
 };
@@ -39,7 +39,7 @@ struct suspects {
 int suspects_gather(struct suspects *s, struct build *b);
 void suspects_fini(struct suspects *s);
 
-enum suspect_part { SUSPECT_SELF, SUSPECT_OWN, SUSPECT_WAITS };
+enum suspect_part { SUSPECT_SELF, SUSPECT_OWN, SUSPECT_WAITS, SUSPECT_LOCKS, SUSPECT_PARTS };
 void suspect_facts(const struct suspects *s, const struct suspect *p, enum suspect_part part,
 		   struct verdict_facts *ret_facts);
 /* Row @index of an analysis. */

@@ -31,7 +31,7 @@ const struct verdict_rule verdict_rules[] = {
 	 "the back end stalls %.0f %%", 100, "e backend or memory: what it waits for"},
 	{"lock wait", VERDICT_SAMPLES, FACT_LOCKED, false, 0.05, FACTS, 0, 0.05, 30,
 	 "%.1f %% of wall time waiting for a lock", 100,
-	 "c callers: who holds it; Threads: who waits"},
+	 "c callers: the way there; Threads: who waits"},
 	{"waiting", VERDICT_SAMPLES, FACT_BLOCKED, false, 0.20, FACTS, 0, 0.20, 30,
 	 "%.1f %% of wall time waiting", 100, "Threads: what each waits on"},
 	{"off the CPU", VERDICT_TARGET, FACT_WAITING, false, 0.50, FACTS, 0, 0.50, 30,

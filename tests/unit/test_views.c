@@ -461,9 +461,9 @@ static void test_events(void **state)
 	assert_int_equal(a->nrows, 1);
 	assert_string_equal(a->rows[0].name, "cpu-clock");
 	assert_int_equal(a->ncells, 5);
-	assert_true(a->rows[0].cells[2] == 1000);
-	assert_true(isnan(a->rows[0].cells[3])); /* not known is not 0 */
-	assert_true(a->rows[0].cells[4] > 0);
+	assert_true(a->rows[0].cells[2] > 0);
+	assert_true(a->rows[0].cells[3] == 1000);
+	assert_true(isnan(a->rows[0].cells[4])); /* not known is not 0 */
 	answer_unref(a);
 }
 

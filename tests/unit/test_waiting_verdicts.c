@@ -1,0 +1,151 @@
+/* Verdicts on waiting: what waits for a lock is told apart from what else the same function waits
+ * for, whichever language's library lies between; and what has no name is no recursion. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "engine_bed.h"
+
+#define ROUNDS 100
+#define NAMES  20
+
+struct part {
+	const char *frames[NAMES]; /* innermost first */
+	unsigned ms;
+	uint16_t flags;
+};
+
+static const struct part *parts;
+static unsigned nparts;
+
+static void play(struct script *s)
+{
+	struct event_desc d = {
+		.name = "wall", .unit = EVENT_NS, .sampled = true, .states = true, .set = 1};
+	uint64_t now = 1000 * MS;
+
+	s->sink->ops->event(s->sink->ctx, 1, &d);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		for (unsigned k = 0; k < nparts; k++) {
+			frame_id frames[NAMES];
+			uint32_t n = 0;
+			for (; n < NAMES && parts[k].frames[n]; n++)
+				frames[n] = script_frame(s->tables, parts[k].frames[n],
+							 0x1000 + 0x1000 * k + 0x10 * n);
+			struct raw_sample raw = {.time_ns = now += parts[k].ms * MS,
+						 .pid = 7,
+						 .tid = 8,
+						 .event = 1,
+						 .flags = parts[k].flags,
+						 .weight = parts[k].ms * MS,
+						 .frames = frames,
+						 .nframes = n};
+			s->sink->ops->sample(s->sink->ctx, &raw);
+		}
+}
+
+static struct bed bed;
+
+static const struct answer *verdicts_of(const struct part *all, unsigned n)
+{
+	static struct engine_setup setup;
+
+	parts = all;
+	nparts = n;
+	setup = (struct engine_setup){.live = false};
+	bed = (struct bed){.script = {.play = play, .ends = true}};
+	bed_up(&bed, &setup);
+	const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), ROUNDS * n);
+	assert_non_null(a);
+	return a;
+}
+
+static void done(const struct answer *a)
+{
+	answer_unref(a);
+	bed_down(&bed);
+}
+
+static const struct row *verdict(const struct answer *a, const char *kind, const char *where)
+{
+	for (uint32_t i = 0; i < a->nrows; i++)
+		if (!strcmp(a->rows[i].module, kind) && !strcmp(a->rows[i].name, where))
+			return &a->rows[i];
+	return NULL;
+}
+
+static void test_lock_and_sleep(void **state)
+{
+	static const struct part mixed[] = {
+		{{"hash", "work"}, 20, 0},
+		{{"__gthread_mutex_lock(pthread_mutex_t*)", "std::mutex::lock()", "work"},
+		 30,
+		 SAMPLE_BLOCKED},
+		{{"std::this_thread::sleep_for<long>()", "work"}, 50, SAMPLE_BLOCKED},
+	};
+	const struct answer *a = verdicts_of(mixed, 3);
+	const struct row *lock = verdict(a, "lock wait", "work"),
+			 *sleep = verdict(a, "waiting", "work");
+
+	(void)state;
+	assert_non_null(lock);
+	assert_true(fabs(lock->total - 0.3) < 0.001 && fabs(lock->cells[0] - 1 / 0.7) < 0.01);
+	assert_non_null(strstr(lock->note, "30.0 % of wall time"));
+	assert_non_null(strstr(lock->note, " 100 samples"));
+	assert_non_null(sleep);
+	assert_true(fabs(sleep->total - 0.5) < 0.001);
+	assert_non_null(strstr(sleep->note, " 100 samples"));
+	done(a);
+}
+
+/* Python's lock of all and its locks for programs are made of conditions and semaphores. */
+static void test_python(void **state)
+{
+	static const struct part python[] = {
+		{{"eval"}, 40, 0},
+		{{"__futex_abstimed_wait_common", "pthread_cond_timedwait", "take_gil", "eval"},
+		 30,
+		 SAMPLE_BLOCKED},
+		{{"sem_wait", "PyThread_acquire_lock_timed", "eval"}, 20, SAMPLE_BLOCKED},
+		{{"pthread_cond_wait", "queue_get", "eval"}, 10, SAMPLE_BLOCKED},
+	};
+	const struct answer *a = verdicts_of(python, 4);
+
+	(void)state;
+	assert_non_null(verdict(a, "lock wait", "__futex_abstimed_wait_common"));
+	assert_non_null(verdict(a, "lock wait", "sem_wait"));
+	assert_null(verdict(a, "lock wait", "pthread_cond_wait"));
+	done(a);
+}
+
+static void test_nameless(void **state)
+{
+	static const char *const names[] = {"[generated code]", "compare"};
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct part deep = {.ms = 10};
+		for (int i = 0; i < NAMES; i++)
+			deep.frames[i] = names[k];
+		const struct answer *a = verdicts_of(&deep, 1);
+		assert_true((verdict(a, "deep recursion", names[k]) != NULL) == (k == 1));
+		assert_true((strstr(a->title, "; 1 recursive") != NULL) == (k == 1));
+		done(a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lock_and_sleep),
+		cmocka_unit_test(test_python),
+		cmocka_unit_test(test_nameless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -391,10 +391,10 @@ static int start(struct session *s, struct err *err)
 		return rc;
 	if (resolver_start(s->resolver))
 		return err_set(err, EAGAIN, "the thread for names could not be started");
+	s->running = true; /* where one cannot be started, the others run all the same */
 	rc = engine_start(s->engine, s->ops, s->source, err);
 	if (rc)
 		return rc;
-	s->running = true;
 	s->started_ns = clock_mono_ns();
 	return s->spawn ? spawn_release(s->spawn, err) : 0;
 }

@@ -23,7 +23,7 @@ struct session {
 	struct tables *tables;
 	struct resolver *resolver;
 	struct engine *engine;
-	bool running; /* the engine's threads were started */
+	bool running; /* threads were started, which have to end before what they use is freed */
 	bool warm;    /* --delay is over */
 	const struct source_ops *ops;
 	struct source *source;

@@ -185,6 +185,21 @@ few() { # N PATTERN
 check "five descriptors: not a process that does not exist" few 5 "open files"
 check "ten descriptors: not a lack of memory" few 10 "open files"
 
+# Somewhere between too little for anything and enough, one thread starts and the next does not.
+short_of() { # the worst status from too little to enough
+	local most=0
+	for size in $(seq 40000 4000 120000); do
+		run bash -c "ulimit -v $size; exec '$ALTPTTOP' --batch '$dir/two.folded'" >/dev/null
+		[ "$status" -gt "$most" ] && most=$status && echo "status $status at $size KB"
+	done
+	[ "$most" -le 2 ]
+}
+if bash -c "ulimit -v 40000; exec '$ALTPTTOP' --version" >/dev/null 2>&1; then
+	check "memory that threads cannot be started in is a sentence" short_of
+else
+	skip "memory that threads cannot be started in" "the program needs more to begin with"
+fi
+
 check "nohup is obeyed: a hang-up does not end it" eval '
 	(trap "" HUP; exec "$ALTPTTOP" --batch --duration 2 -p $target >"$dir/out" 2>"$dir/err") &
 	watcher=$!; sleep 0.7; kill -HUP $watcher; sleep 0.5; kill -0 $watcher; alive=$?

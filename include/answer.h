@@ -259,6 +259,7 @@ struct answer_status {
 	bool finished;           /* target gone or file read */
 	bool recording;          /* a file, not live */
 	double progress;         /* recordings: 0…1; negative: not reading */
+	bool totals_low; /* of a recording's shortened paths it lacks what they went through */
 	uint8_t nspark;
 	float spark[SPARK_MAX]; /* CPU use by second, newest last; negative: no data */
 	char say[256];          /* the newest sentence from the source, "" none */

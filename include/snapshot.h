@@ -66,7 +66,8 @@ struct snapshot {
 	uint64_t start_ns, end_ns; /* window, CLOCK_MONOTONIC or the recording's clock */
 	uint64_t wall_start_ns;    /* CLOCK_REALTIME of start_ns, 0 unknown */
 	uint64_t loss[LOSS_KINDS];
-	bool shortened; /* rare call paths were: their memory was full, the rest is [overflow] */
+	bool shortened;  /* rare call paths were: their memory was full, the rest is [overflow] */
+	bool totals_low; /* and totals lack what they went through, which is known of all only */
 	uint64_t cut[CUT_REASONS]; /* stacks by end reason, CUT_NONE = complete */
 	char title[512];           /* "altpttop -p 4242: 4242 (mysqld)": the command line, target */
 	char host[128];            /* uname of the machine */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/plain.h"
+#include "base/strbuf.h"
 #include "session.h"
 #include "signals.h"
 
@@ -20,6 +21,7 @@
 #define TICK_MS         100
 #define REPORT_ROWS     40 /* of an analysis */
 #define SNAPSHOT_MS     60000
+#define HELD_MAX        ((size_t)16 << 20) /* of a report that waits for verdicts */
 
 struct watch {
 	struct session *s;
@@ -159,6 +161,54 @@ static void print_out(void *ctx, const void *data, size_t len)
 		p->failed = errno ? errno : EIO;
 }
 
+/* The text report is made while the engine looks for the verdicts, which come before it. */
+struct held {
+	struct session *s;
+	const struct export_out *out;
+	struct strbuf b;
+	bool gone;
+};
+
+static void let_go(struct held *h)
+{
+	if (h->gone)
+		return;
+	h->gone = true;
+	verdicts_write(h->s, h->out);
+	if (h->b.len)
+		h->out->add(h->out->ctx, h->b.buf, h->b.len);
+	strbuf_fini(&h->b);
+}
+
+static void hold(void *ctx, const void *data, size_t len)
+{
+	struct held *h = ctx;
+
+	if (!h->gone && h->b.len + len <= HELD_MAX)
+		strbuf_add(&h->b, data, len);
+	else
+		let_go(h);
+	if (h->b.failed) {
+		h->b.failed = false; /* what was held before is whole */
+		let_go(h);
+	} else if (!h->gone) {
+		return;
+	}
+	h->out->add(h->out->ctx, data, len);
+}
+
+static int print_text(struct session *s, const struct snapshot *snapshot,
+		      const struct export_out *out, struct err *err)
+{
+	struct held h = {.s = s, .out = out};
+	struct export_out to = {.add = hold, .ctx = &h};
+
+	verdicts_ask(s);
+	int rc = export_find(FORMAT_TEXT)->write(snapshot, &s->exports, &to, err);
+	let_go(&h);
+	return rc;
+}
+
 static int print_report(struct session *s, const struct snapshot *snapshot)
 {
 	struct err err;
@@ -174,8 +224,8 @@ static int print_report(struct session *s, const struct snapshot *snapshot)
 	if (analysis && (format == FORMAT_TEXT || format == FORMAT_CSV))
 		rc = analysis_write(s, format == FORMAT_CSV, REPORT_ROWS, &out, &err);
 	if (!rc && format == FORMAT_TEXT)
-		verdicts_write(s, &out);
-	if (!rc && !(analysis && format == FORMAT_CSV))
+		rc = print_text(s, snapshot, &out, &err);
+	else if (!rc && !(analysis && format == FORMAT_CSV))
 		rc = export_find(format)->write(snapshot, &s->exports, &out, &err);
 	if (rc) {
 		complain("%s", err.msg);

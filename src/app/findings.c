@@ -65,22 +65,27 @@ int analysis_write(struct session *s, bool csv, uint32_t rows, const struct expo
 	return rc;
 }
 
-/* The engine's answer to the question for verdicts; NULL: none in time. */
-static const struct answer *ask_verdicts(struct session *s)
+static uint32_t asked = 1000000; /* serial of the question */
+
+void verdicts_ask(struct session *s)
 {
-	static uint32_t serial = 1000000;
 	struct query q = {.view = VIEW_VERDICTS,
-			  .serial = ++serial,
+			  .serial = ++asked,
 			  .event = UINT16_MAX,
 			  .set = UINT16_MAX,
 			  .until_ns = s->until_ns};
-	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
 	q.flags = options_query_flags(s->options) & QUERY_FILTERS;
 	engine_ask(s->engine, &q);
+}
+
+/* The engine's answer to it; NULL: none in time. */
+static const struct answer *take_verdicts(struct session *s)
+{
+	uint64_t end = clock_mono_ns() + VERDICTS_MS * 1000000ull;
 	while (clock_mono_ns() < end) {
 		struct pollfd p = {.fd = engine_fd(s->engine), .events = POLLIN};
 		const struct answer *a = engine_answer(s->engine);
-		if (a && a->query.serial == q.serial)
+		if (a && a->query.serial == asked)
 			return a;
 		answer_unref(a);
 		poll(&p, 1, 100);
@@ -90,7 +95,7 @@ static const struct answer *ask_verdicts(struct session *s)
 
 void verdicts_write(struct session *s, const struct export_out *out)
 {
-	const struct answer *a = ask_verdicts(s);
+	const struct answer *a = take_verdicts(s);
 	struct strbuf b;
 	struct err err;
 	strbuf_init(&b);

@@ -98,6 +98,7 @@ enum view_kind session_analysis(const struct session *s);
 int analysis_write(struct session *s, bool csv, uint32_t rows, const struct export_out *out,
 		   struct err *err);
 /* The verdicts on the snapshot's window as text, best first; nothing when there are none. */
+void verdicts_ask(struct session *s);
 void verdicts_write(struct session *s, const struct export_out *out);
 
 /* Text of --doctor and of the doctor screen, malloc'ed. @session: struct session; jobs thread. */

@@ -261,6 +261,7 @@ void build_status(struct build *b, struct answer_status *s)
 	s->covered_ns = b->window.covered_ns;
 	s->marked = p->mark_ns != 0;
 	s->since_mark_ns = s->marked ? engine_window(e, 0, b->q->until_ns).covered_ns : 0;
+	s->totals_low = p->through.cells.len && !e->flat.through;
 	s->finished = e->said_finished;
 	s->recording = !e->setup.live;
 	fill_by_period(b, s);

@@ -177,6 +177,9 @@ static void put_losses(struct text_report *t)
 	if (t->s->shortened)
 		strbuf_printf(&t->b, "%srare call paths shortened, see [overflow]",
 			      any ? ", " : "");
+	if (t->s->totals_low)
+		strbuf_puts(&t->b, "; totals lack what they went through, which is known of the "
+				   "whole recording only, nothing hidden");
 	strbuf_puts(&t->b, any || t->s->shortened ? "\n" : "none\n");
 }
 

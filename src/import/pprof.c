@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "import/pprofparts.h"
 
@@ -138,6 +139,19 @@ static void tell_origin(struct pprof *p)
 
 /* --- sample types --- */
 
+/* Where the strings are behind the damage, what is counted has no name any more. */
+static void name_type(struct pprof *p, struct value_type *v, uint64_t type)
+{
+	struct range name = pprof_string(p, type);
+	int n = (int)(name.len < sizeof v->name - 1 ? name.len : sizeof v->name - 1);
+	if (n)
+		snprintf(v->name, sizeof v->name, "%.*s", n, (const char *)name.data);
+	else if (p->unnamed++)
+		snprintf(v->name, sizeof v->name, "unknown-%u", p->unnamed);
+	else
+		snprintf(v->name, sizeof v->name, "unknown");
+}
+
 static void read_types(struct pprof *p)
 {
 	static const struct {
@@ -161,8 +175,7 @@ static void read_types(struct pprof *p)
 				v->unit = EVENT_NS;
 				v->factor = units[k].ns;
 			}
-		int n = (int)(name.len < sizeof v->name - 1 ? name.len : sizeof v->name - 1);
-		snprintf(v->name, sizeof v->name, "%.*s", n, (const char *)name.data);
+		name_type(p, v, type);
 		bool plain = pprof_is(what, "count") &&
 			     (pprof_is(name, "samples") || pprof_is(name, "sample"));
 		if (plain && p->hits < 0)
@@ -348,9 +361,10 @@ static int read_location(struct pprof *p, struct range r)
 	map64_put(&p->location_of, v[LOCATION_ID], (uint32_t)p->location.len);
 	if (v[LOCATION_ID] < DENSE_FACTOR * (p->location.len + 1) + DENSE_LEAST) {
 		while (p->dense.len <= v[LOCATION_ID])
-			if (vec_push(&p->dense, 0))
+			if (vec_push(&p->dense, (struct dense){0}))
 				return -ENOMEM;
-		p->dense.data[v[LOCATION_ID]] = (uint32_t)p->location.len + 1;
+		p->dense.data[v[LOCATION_ID]] = (struct dense){
+			(uint32_t)p->location.len + 1, out.n == 1 ? p->frames.data[out.first] : 0};
 	}
 	return vec_push(&p->location, out);
 }
@@ -372,10 +386,21 @@ static int deliver(struct pprof *p)
 	return rc;
 }
 
+/* Bytes to begin with: all of a file, one more to meet its end; of what is wrapped it may grow. */
+static size_t first_size(const struct import *im)
+{
+	uint64_t size = *stream_wrapper(im->in) ? 0 : stream_size(im->in);
+	return size >= 1 << 20 && size < FILE_MAX ? (size_t)size + 1 : 1 << 20;
+}
+
 static int read_whole(struct import *im, uint8_t **ret_data, size_t *ret_len, struct err *err)
 {
-	size_t cap = 1 << 20, len = 0, got;
+	size_t cap = first_size(im), len = 0, got;
 	uint8_t *data = malloc(cap);
+	if (data) { /* a hint: fewer faults */
+		uintptr_t page = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
+		(void)madvise((void *)page, cap - 4096, MADV_HUGEPAGE);
+	}
 	while (data && (got = stream_read(im->in, data + len, cap - len)) > 0) {
 		len += got;
 		if (len < cap)
@@ -412,6 +437,12 @@ static int pprof_run(struct import *im, struct err *err)
 	else if (rc == -EBADMSG || (!rc && damage))
 		rc = err_set(err, EBADMSG, "the profile is damaged or cut off");
 	char text[160];
+	if (p.unnamed) {
+		snprintf(text, sizeof text, "%s: they are called unknown, and each counts as it is",
+			 damage ? "what its values are is behind the damage"
+				: "some of its values have no name");
+		im->sink->ops->say(im->sink->ctx, text);
+	}
 	if (p.bad_references || p.negative) {
 		snprintf(text, sizeof text,
 			 "%llu references lead nowhere, %llu values are negative and left out",

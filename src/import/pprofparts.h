@@ -39,6 +39,11 @@ struct location {
 	uint32_t first, n; /* in frames */
 };
 
+struct dense {
+	uint32_t index; /* in location + 1; 0: none */
+	frame_id only;  /* its frame, if it has just one */
+};
+
 struct pprof {
 	struct import *im;
 	struct {
@@ -51,10 +56,11 @@ struct pprof {
 	struct value_type values[VALUES_MAX];
 	unsigned nvalues;
 	int weight, hits; /* places in values; -1 none */
+	unsigned unnamed; /* of them: the string is not there */
 	struct map64 mapping_of, function_of, location_of;
 	struct {
-		VEC(uint32_t)
-	} dense; /* by location id, where ids are small: index in location + 1 */
+		VEC(struct dense)
+	} dense; /* by location id, where ids are small */
 	struct {
 		VEC(struct mapping)
 	} mapping;

@@ -20,8 +20,8 @@ static bool add_location(void *ctx, uint64_t id)
 	uint32_t index;
 	if (p->stack.len >= STACK_MAX)
 		return true;
-	if (id < p->dense.len && p->dense.data[id]) {
-		index = p->dense.data[id] - 1;
+	if (id < p->dense.len && p->dense.data[id].index) {
+		index = p->dense.data[id].index - 1;
 	} else if (!map64_get(&p->location_of, id, &index)) {
 		p->bad_references++;
 		return !vec_push(&p->stack, FRAME_UNKNOWN);
@@ -30,6 +30,34 @@ static bool add_location(void *ctx, uint64_t id)
 	for (uint32_t i = 0; i < l->n; i++)
 		if (vec_push(&p->stack, p->frames.data[l->first + i]))
 			return false;
+	return true;
+}
+
+/* The same for a whole list; most locations are of one frame, and their numbers of one or two
+ * bytes. */
+static bool add_locations(struct pprof *p, const struct wire_field *list)
+{
+	if (list->type != 2)
+		return wire_each(list, add_location, p);
+	if (vec_reserve(&p->stack, STACK_MAX))
+		return false;
+	struct wire w = wire_of(list->data, list->len);
+	const struct dense *dense = p->dense.data;
+	while (w.at < w.end) {
+		uint64_t id = *w.at;
+		if (id < 0x80)
+			w.at++;
+		else if (w.end - w.at > 1 && w.at[1] < 0x80) {
+			id = (id & 0x7f) | (uint64_t)w.at[1] << 7;
+			w.at += 2;
+		} else if (!wire_varint_long(&w, &id))
+			return false;
+		frame_id only = id < p->dense.len ? dense[id].only : 0;
+		if (only && p->stack.len < STACK_MAX)
+			p->stack.data[p->stack.len++] = only;
+		else if (!add_location(p, id))
+			return false;
+	}
 	return true;
 }
 
@@ -129,7 +157,7 @@ static bool find_stack(struct pprof *p, const struct wire_field *list, struct ra
 	struct seen_stack *e = seen_find(&p->seen, list->data, list->len, &learn);
 	if (!e || learn) {
 		uint64_t bad = p->bad_references;
-		if (!wire_each(list, add_location, p))
+		if (!add_locations(p, list))
 			return false;
 		s->frames = p->stack.data;
 		s->nframes = (uint32_t)p->stack.len;
@@ -152,9 +180,9 @@ static bool take_locations(struct pprof *p, const struct wire_field *f, struct w
 		*io_list = *f;
 		return true;
 	}
-	bool good = !io_list->data || wire_each(io_list, add_location, p);
+	bool good = !io_list->data || add_locations(p, io_list);
 	io_list->data = NULL;
-	return good && wire_each(f, add_location, p);
+	return good && add_locations(p, f);
 }
 
 int pprof_sample(struct pprof *p, struct range r)

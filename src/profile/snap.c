@@ -354,6 +354,7 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	profile_tally(p, w, &tally);
 	memcpy(s->loss, tally.loss, sizeof s->loss);
 	s->shortened = p->pruned || p->overflowed || p->overflowed_paths;
+	s->totals_low = p->through.cells.len && !s->nthrough;
 	memcpy(s->cut, tally.cut, sizeof s->cut);
 	s->tables = t;
 	s->nodes = box->nodes;

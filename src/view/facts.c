@@ -129,6 +129,8 @@ int facts_quality(const struct answer_status *s, struct fact ret[FACTS_MAX])
 	if (s->loss[LOSS_MEMORY])
 		add(&f, 237, LOOK_WARN, "no memory", "%s",
 		    number_short(text, (double)s->loss[LOSS_MEMORY]));
+	if (s->totals_low)
+		add(&f, 238, LOOK_WARN, "totals", "too low");
 	if (s->loss[LOSS_GAP])
 		add(&f, 234, LOOK_WARN, "gap", "%s",
 		    number_ns(text, (double)s->loss[LOSS_GAP] * 1e6));
@@ -207,6 +209,10 @@ int facts_details(const struct answer_status *s, struct fact *ret, int max)
 		if (s->loss[i] && f.n < max)
 			add(&f, 0, LOOK_WARN, "", "%s: %s; %s", loss_kind_name((enum loss_kind)i),
 			    number_grouped(text, s->loss[i]), facts_loss_help((enum loss_kind)i));
+	if (s->totals_low && f.n < max)
+		add(&f, 0, LOOK_WARN, "", "%s",
+		    "totals too low: what shortened paths went through is known of the whole "
+		    "recording only, nothing hidden");
 	for (int i = CUT_NONE + 1; i < CUT_REASONS; i++)
 		if (s->cut[i] && f.n < max)
 			add(&f, 0, LOOK_VALUE, "", "stacks cut, %s: %s; %s",

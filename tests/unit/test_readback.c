@@ -256,13 +256,38 @@ static void test_long_name(void **state)
 	strbuf_fini(&b);
 }
 
+/* What the samples of a file count stands at its end, in its strings: where that is cut off. */
+static void test_pprof_cut(void **state)
+{
+	(void)state;
+	static const char bytes[] = "\x0a\x04\x08\x01\x10\x02" /* two sample types */
+				    "\x0a\x04\x08\x03\x10\x04"
+				    "\x12\x07\x0a\x01\x01\x12\x02\x02\x07" /* a sample: 2 and 7 */
+				    "\x22\x04\x08\x01\x18\x40"             /* its location */
+				    "\x32\x00"                             /* the string 0 */
+				    "\x32\x07sam";                         /* and the damage */
+	struct counting c;
+	struct err err = {0};
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, bytes, sizeof bytes - 1, NULL, &err), -EBADMSG);
+	assert_int_equal(c.samples, 1);
+	assert_int_equal(c.nevents, 2);
+	assert_string_equal(c.events[0].name, "unknown-2"); /* the last is what shares are of */
+	assert_string_equal(c.events[1].name, "unknown");
+	assert_int_equal(c.weight, 7);
+	assert_int_equal(c.values[1], 2);
+	assert_int_equal(c.events[0].unit, EVENT_COUNT);
+	assert_non_null(strstr(c.said.buf, "behind the damage"));
+	counting_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chrome),      cmocka_unit_test(test_chrome_hostile),
 		cmocka_unit_test(test_folded_time), cmocka_unit_test(test_folded_fractions),
 		cmocka_unit_test(test_long_name),   cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_wall),
+		cmocka_unit_test(test_wall),        cmocka_unit_test(test_pprof_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,8 @@ static void check_report(void)
 	assert_int_equal(namelist_init(&names, s), 0);
 	assert_int_equal(rollup_init(&r, s, &names, 0), 0);
 	assert_int_equal(r.all.samples, b.samples);
+	assert_true(s->shortened);
+	assert_false(s->totals_low);
 	for (uint32_t i = 0; i < names.funcs.len; i++) {
 		int number;
 		if (sscanf(names.funcs.data[i].name, "function_%d", &number) != 1)
@@ -226,6 +228,13 @@ static void test_windows(void **state)
 	struct window until = w;
 	until.until_ns = 5;
 	assert_false(profile_has_through(&b.p, &until));
+	const struct event_desc event = {.name = "cpu", .sampled = true};
+	const struct snapshot *s = snap_new(&b.p, b.t, &until, &event, 1, 0);
+	assert_true(s && s->totals_low);
+	snapshot_unref(s);
+	s = snap_new(&b.p, b.t, &w, &event, 1, QUERY_NO_KERNEL);
+	assert_true(s && s->totals_low);
+	snapshot_unref(s);
 	profile_mark(&b.p, 100);
 	assert_false(profile_has_through(&b.p, &w));
 	profile_unmark(&b.p);

@@ -306,6 +306,14 @@ static void header_facts(void **state)
 	n = facts_quality(&s, f);
 	assert_string_equal(fact(f, n, "fetch")->value, "libfoo.so 1.0 MiB");
 	assert_string_equal(fact(f, n, "damaged")->value, "7");
+	assert_null(fact(f, n, "totals"));
+	assert_null(fact(f, n, "no memory"));
+	s.loss[LOSS_MEMORY] = 3;
+	s.totals_low = true;
+	n = facts_quality(&s, f);
+	assert_string_equal(fact(f, n, "totals")->value, "too low");
+	assert_string_equal(fact(f, n, "no memory")->value, "3");
+	s.loss[LOSS_MEMORY] = s.totals_low = false;
 	s.damage = 0;
 	n = facts_details(&s, f, FACTS_MAX);
 	assert_int_equal(n, 4);

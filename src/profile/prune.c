@@ -1,11 +1,11 @@
 /*
  * prune: a new trie of what is seen often, and the old one's cells moved over.
  *
- * Engine thread. How often is often doubles until the new trie is small enough, which is estimated
- * before it is made: distinct keys by how many bits of a map they leave unset (linear counting,
- * Whang et al. 1990). So much is freed at once that pruning costs a bounded time a node. The new
- * trie and the new tables are made beside the old ones, which are replaced only when all has gone
- * well.
+ * Engine thread. How often is often is the least power of two that makes the new trie small enough,
+ * which is estimated before it is made: distinct keys by how many bits of a map they leave unset
+ * (linear counting, Whang et al. 1990). So much is freed at once that pruning costs a bounded time
+ * a node. The new trie and the new tables are made beside the old ones, which are replaced only
+ * when all has gone well.
  */
 #include "profile/prune.h"
 
@@ -16,7 +16,8 @@
 
 #include "base/hash.h"
 
-#define HITS_MOST (1ull << 40)
+#define HITS_BITS 40
+#define HITS_MOST (1ull << HITS_BITS)
 #define MAP_BITS  (1u << 21)
 
 struct pruning {
@@ -211,13 +212,26 @@ static bool small_enough(const struct pruning *g)
 	       (!g->totals || g->since.len + g->base.len <= cells / 4 * 3);
 }
 
+/* The smallest power of two that looks as if it were often enough: rarer is never smaller. */
+static uint64_t find_often(struct pruning *g, struct guess *guess)
+{
+	unsigned low = 1, high = HITS_BITS;
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+		g->often = 1ull << middle;
+		if (looks_small_enough(g, guess))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return 1ull << low;
+}
+
 /* Make the new trie and totals, rarer and rarer paths left out, until they are small enough. */
 static int rebuild(struct pruning *g, struct guess *guess)
 {
 	struct profile *p = g->p;
-	for (g->often = 2; g->often < HITS_MOST; g->often *= 2) {
-		if (!looks_small_enough(g, guess))
-			continue;
+	for (g->often = find_often(g, guess); g->often < HITS_MOST; g->often *= 2) {
 		if (trie_init(g->trie, p->trie.cap_bytes))
 			return -ENOMEM;
 		make_kept(g);

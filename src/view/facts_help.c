@@ -50,6 +50,7 @@ const char *facts_loss_help(enum loss_kind kind)
 		[LOSS_RESTARTED] = "the target does not notice",
 		[LOSS_UNKNOWN_ID] = "nothing tells which event they are of: left out",
 		[LOSS_GAP] = "an event set begins with its next sample",
+		[LOSS_MEMORY] = "totals of functions may lack so many: end other programs first",
 	};
 
 	return (unsigned)kind < LOSS_KINDS && help[kind] ? help[kind] : "";

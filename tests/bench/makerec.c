@@ -1,5 +1,5 @@
 /*
- * makerec: made recordings of any size: makerec chrome|pprof|leaves MEGABYTES [MORE] >FILE
+ * makerec: made recordings of any size: makerec chrome|pprof|leaves|folded MEGABYTES [MORE] >FILE
  *
  * chrome: spans of four threads, 500 names; in order of time, or (MORE: buffers) 64 of a thread at
  * a time as tracers flush their buffers, or (shuffled) 65,536 at a time in any order; or (edges,
@@ -7,6 +7,7 @@
  * samples whose stacks, 8 to 40 deep, come from one tree of calls; @UNIQUE different ones, each
  * told for many values of a label, or (0) all different. leaves: all differ, but only in the
  * innermost of their frames, as a program's do that waits in many places: 5,000 stacks above it.
+ * folded: the stacks of pprof as text, all different.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,11 +127,10 @@ static uint64_t put_text(const char *text)
 	return b.n;
 }
 
-/* Innermost first, by what @seed makes of the tree; below it @leaf, 0: nothing. */
-static void put_stack(struct bytes *sample, uint64_t seed, uint32_t leaf)
+/* Outermost first, by what @seed makes of the tree. Returns the depth. */
+static unsigned make_path(uint64_t seed, uint32_t path[40])
 {
-	struct bytes b = {.n = 0};
-	uint32_t path[40], node = 1;
+	uint32_t node = 1;
 	uint64_t keep = state;
 	state = seed * 0x9e3779b97f4a7c15ull | 1;
 	unsigned depth = 8 + randomly(33);
@@ -139,6 +139,15 @@ static void put_stack(struct bytes *sample, uint64_t seed, uint32_t leaf)
 		node = (node * 31 + (randomly(10) < 6 ? 0 : 1 + randomly(3)) + i) % FUNCTIONS + 1;
 	}
 	state = keep;
+	return depth;
+}
+
+/* Innermost first; below it @leaf, 0: nothing. */
+static void put_stack(struct bytes *sample, uint64_t seed, uint32_t leaf)
+{
+	struct bytes b = {.n = 0};
+	uint32_t path[40];
+	unsigned depth = make_path(seed, path);
 	if (leaf)
 		varint(&b, leaf);
 	for (unsigned i = depth; i-- > 0;)
@@ -190,6 +199,18 @@ static void make_pprof(uint64_t bytes, uint64_t unique, bool leaves)
 	}
 }
 
+static void make_folded(uint64_t bytes)
+{
+	uint64_t done = 0;
+	uint32_t path[40];
+	for (uint64_t n = 0; done < bytes; n++) {
+		unsigned depth = make_path(n, path);
+		for (unsigned i = 0; i < depth; i++)
+			done += (uint64_t)printf("%sfunction_%u", i ? ";" : "", path[i]);
+		done += (uint64_t)printf(" 1\n");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t bytes = argc > 2 ? strtoull(argv[2], NULL, 10) * 1000000 : 0;
@@ -200,6 +221,8 @@ int main(int argc, char **argv)
 		make_edges(bytes, !strcmp(more, "threads"));
 	else if (!strcmp(argv[1], "chrome"))
 		make_chrome(bytes, more);
+	else if (!strcmp(argv[1], "folded"))
+		make_folded(bytes);
 	else
 		make_pprof(bytes, argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
 			   !strcmp(argv[1], "leaves"));

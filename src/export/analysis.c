@@ -19,7 +19,8 @@ static const char *first_title(const struct analysis *a)
 static const char *legend(const struct analysis *a)
 {
 	static const char duration[] =
-		"Spans by name, highest score first. avg, max, min, total, p50, p95, p99: nanoseconds.\n"
+		"Spans by name, highest score first. avg, max, min, total, p50, p95, p99: nanoseconds;\n"
+		"a span inside another of its name counts in both.\n"
 		"max_avg, sd_avg: longest, and standard deviation, over the average. cachemiss: the time "
 		"above the average,\nin cache misses of 150 ns. avg_child_nb: children a span. "
 		"avg_loop_size: children over different names of children.\n"

@@ -50,11 +50,12 @@ enum other {
 	OTHER_INSTANT,
 	OTHER_SAMPLE,
 	OTHER_OBJECT,
+	OTHER_TOTAL,
 	OTHER_REST,
 	OTHERS
 };
 static const char *const other_names[OTHERS] = {
-	"async", "flow", "counter", "instant", "sample", "object", "other",
+	"async", "flow", "counter", "instant", "sample", "object", "sums of spans", "other",
 };
 
 struct chrome_events {
@@ -419,10 +420,24 @@ static const struct {
 	{"iIRG", OTHER_INSTANT},  {"P", OTHER_SAMPLE}, {"NOD", OTHER_OBJECT},
 };
 
+/* clang -ftime-trace sums up its spans of a name in one more, on a thread of its own, from 0 on. */
+static bool is_sum(const struct chrome_event *e)
+{
+	static const char start[] = "Total ";
+	const struct chrome_text *name = &e->text[CHROME_NAME];
+
+	return e->average && e->phase == 'X' && e->present & 1u << CHROME_NAME &&
+	       name->n > strlen(start) && !memcmp(name->s, start, strlen(start));
+}
+
 int chrome_events_read(struct chrome_events *c, const struct chrome_event *e,
 		       struct chrome_record *ret_record)
 {
 	enum other kind = OTHER_REST;
+	if (is_sum(e)) {
+		c->left_out[OTHER_TOTAL]++;
+		return 0;
+	}
 	if (e->phase == 'X' || e->phase == 'B' || e->phase == 'E')
 		return span_event(c, e, ret_record);
 	if (e->phase == 'M')

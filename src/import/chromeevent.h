@@ -22,6 +22,7 @@ enum chrome_key { CHROME_TS, CHROME_DUR, CHROME_PID, CHROME_TID, CHROME_NAME, CH
 struct chrome_event {
 	char phase;      /* 0 none */
 	uint8_t present; /* bit by enum chrome_key: the text is there */
+	bool average;    /* its args have an average, "avg ms" */
 	struct chrome_text text[CHROME_KEYS];
 };
 

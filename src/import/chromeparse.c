@@ -113,6 +113,7 @@ static int on_start_map(void *ctx)
 		p->in_event = true;
 		p->event.phase = 0;
 		p->event.present = 0;
+		p->event.average = false;
 		p->key_is_args = false;
 		size_t at = here(p);
 		p->event_start = at - (at > 0);
@@ -150,6 +151,8 @@ static int on_key(void *ctx, const unsigned char *s, size_t n)
 	} else if (p->in_event && p->depth == p->event_depth + 1) {
 		if (p->key_is_args && n == 4 && !memcmp(s, "name", 4))
 			next = CHROME_ARGS_NAME;
+		else if (p->key_is_args && n == 6 && !memcmp(s, "avg ms", 6))
+			p->event.average = true;
 	} else if (p->depth == 1 && p->root_is_map) {
 		p->key_is_events = n == 11 && !memcmp(s, "traceEvents", 11);
 	}

@@ -589,18 +589,42 @@ static void test_cancel(void **state)
 	strbuf_fini(&m.text);
 }
 
+/* clang writes a sum of each name's spans behind them: what it sums up is not there twice. */
+static void test_sums_of_spans(void **state)
+{
+	static const char text[] =
+		"{\"traceEvents\":["
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":30,\"name\":\"Source\",\"args\":{\"detail\":\"a.h\"}},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":50,\"dur\":20,\"name\":\"Total work\",\"args\":{\"count\":1}},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":0,\"dur\":30,\"name\":\"Total Source\",\"args\":{\"count\":1,\"avg ms\":30}},"
+		"{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":90,\"dur\":5,\"name\":\"late\"}]}";
+	struct strbuf b = {0};
+
+	(void)state;
+	strbuf_puts(&b, text);
+	assert_int_equal(read_text(&b), 0);
+	assert_true(cell("Source", "count") == 1);
+	assert_true(cell("Total work", "count") == 1);
+	assert_true(cell("Total Source", "count") == -1);
+	assert_true(cell("late", "count") == 1);
+	assert_non_null(strstr(c.said.buf, "left out: 1 sums of spans"));
+	counting_fini(&c);
+	strbuf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),        cmocka_unit_test(test_borders),
-		cmocka_unit_test(test_long_events),  cmocka_unit_test(test_lenient),
-		cmocka_unit_test(test_cut),          cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_order),        cmocka_unit_test(test_many_paths),
-		cmocka_unit_test(test_cancel),       cmocka_unit_test(test_bare_values),
-		cmocka_unit_test(test_extent),       cmocka_unit_test(test_one_moment),
-		cmocka_unit_test(test_far_apart),    cmocka_unit_test(test_long_bare_text),
-		cmocka_unit_test(test_endless),      cmocka_unit_test(test_several_values),
-		cmocka_unit_test(test_thread_names), cmocka_unit_test(test_too_many_threads),
+		cmocka_unit_test(test_times),         cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_long_events),   cmocka_unit_test(test_lenient),
+		cmocka_unit_test(test_cut),           cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_order),         cmocka_unit_test(test_many_paths),
+		cmocka_unit_test(test_cancel),        cmocka_unit_test(test_bare_values),
+		cmocka_unit_test(test_extent),        cmocka_unit_test(test_one_moment),
+		cmocka_unit_test(test_far_apart),     cmocka_unit_test(test_long_bare_text),
+		cmocka_unit_test(test_endless),       cmocka_unit_test(test_several_values),
+		cmocka_unit_test(test_thread_names),  cmocka_unit_test(test_too_many_threads),
+		cmocka_unit_test(test_sums_of_spans),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/altstack.h"
 #include "base/clock.h"
-#include "base/gate.h"
 #include "base/gate.h"
 #include "base/guard.h"
 #include "keys.h"
@@ -29,7 +29,6 @@
 #define TWICE_NS        400000000ULL
 #define GATE_WAIT_MS    100
 #define PAIRS_MAX       200
-#define CRASH_STACK     (64 * 1024)
 #define RESTORE_SIZE    256
 #define END_WAIT_S      5   /* for the terminal to take what is still to be written */
 #define SUSPEND_WAIT_MS 200 /* for the sampler to let go of the target */
@@ -58,7 +57,6 @@ static struct {
 	int press_x, press_y;
 	int deaf;
 	struct sigaction old_wake[WAKES], old_crash[CRASHES], old_alarm;
-	stack_t old_stack;
 } term = {.in = -1, .out = -1, .pipe = {-1, -1}};
 
 /* What signal handlers use: written before they are installed. */
@@ -70,7 +68,6 @@ static struct {
 	size_t len;
 } restore;
 static volatile sig_atomic_t resize_wanted, stop_wanted, cont_seen, end_wanted;
-static char crash_stack[CRASH_STACK];
 
 static void write_all(int fd, const char *text, size_t len)
 {
@@ -167,7 +164,6 @@ static void crash_action(int sig, const struct sigaction *sa, struct sigaction *
 static void signals_install(void)
 {
 	struct sigaction sa = {.sa_flags = SA_RESTART};
-	stack_t stack = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack};
 
 	sigfillset(&sa.sa_mask);
 	sa.sa_handler = on_wake;
@@ -175,7 +171,7 @@ static void signals_install(void)
 		sigaction(wake_signals[i], &sa, &term.old_wake[i]);
 	sa.sa_handler = on_stuck;
 	sigaction(SIGALRM, &sa, &term.old_alarm);
-	sigaltstack(&stack, &term.old_stack);
+	altstack_use();
 	sa.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
 	sigemptyset(&sa.sa_mask);
 	sa.sa_sigaction = on_crash;
@@ -191,8 +187,6 @@ static void signals_remove(void)
 		sigaction(wake_signals[i], &term.old_wake[i], NULL);
 	for (size_t i = 0; i < CRASHES; i++)
 		crash_action(crash_signals[i], &term.old_crash[i], NULL);
-	if (!(term.old_stack.ss_flags & SS_DISABLE))
-		sigaltstack(&term.old_stack, NULL);
 }
 
 static int size_arrays(void)
@@ -566,6 +560,8 @@ void term_show(const struct canvas *canvas)
 	int w = canvas->w < term.w ? canvas->w : term.w,
 	    h = canvas->h < term.h ? canvas->h : term.h;
 
+	if (!atomic_load(&restore.armed)) /* put back: another thread crashed */
+		return;
 	if (term.all_anew) {
 		clearok(curscr, TRUE);
 		erase();

@@ -4,7 +4,7 @@
  * The terminal leaves the alternate screen and gets the settings it had at the start; the report
  * (signal, addresses of the stack, memory map) goes to a file in the state directory; then the
  * signal takes its ordinary course, so that a core file and the exit status are as usual. Runs on
- * whichever thread failed.
+ * whichever thread failed, on its own stack for handlers (base/altstack.h).
  */
 #include "crash.h"
 
@@ -19,10 +19,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/altstack.h"
 #include "xdg.h"
 
-#define STACK_BYTES 65536
-#define FRAMES      64
+#define FRAMES 64
 
 static const struct {
 	int number;
@@ -35,7 +35,6 @@ static const struct {
 
 static int terminal_fd = -1; /* whose settings are saved; -1 none */
 static struct termios terminal;
-static char stack[STACK_BYTES];
 static char report[PATH_MAX]; /* "" nowhere */
 
 static void put(int fd, const char *text)
@@ -134,7 +133,6 @@ static void on_crash(int number)
 
 void crash_init(void)
 {
-	stack_t ss = {.ss_sp = stack, .ss_size = sizeof stack};
 	struct sigaction sa = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
 	void *warm[1];
 
@@ -144,7 +142,7 @@ void crash_init(void)
 	if (xdg_state("crash.txt", report, sizeof report))
 		report[0] = '\0';
 	backtrace(warm, 1); /* loads what it needs now, not in a handler */
-	sigaltstack(&ss, NULL);
+	altstack_use();
 	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
 		sigaction(crashes[i].number, &sa, NULL);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/altstack.h"
 #include "base/clock.h"
 #include "engine/build.h"
 #include "engine/core.h"
@@ -168,6 +169,8 @@ const struct sink *engine_sink(struct engine *e)
 static void *source_main(void *arg)
 {
 	struct engine *e = arg;
+
+	altstack_use();
 	e->result = e->ops->run(e->source, &e->result_err);
 	atomic_store(&e->shared.finished, true);
 	engine_wake(e);

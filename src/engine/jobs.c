@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/altstack.h"
 #include "engine/core.h"
 
 #define NUMBERS_TRIED 100
@@ -83,6 +84,7 @@ void *jobs_main(void *arg)
 	struct pollfd p = {.fd = mailbox_fd(e->jobs), .events = POLLIN};
 	struct job job;
 
+	altstack_use();
 	for (;;) {
 		while (mailbox_take(e->jobs, &job)) {
 			if (job.kind == JOB_END)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/altstack.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/plain.h"
@@ -200,6 +201,8 @@ static void wait_for_more(struct engine *e, bool armed)
 void *engine_main(void *arg)
 {
 	struct engine *e = arg;
+
+	altstack_use();
 	while (!atomic_load(&e->stopping)) {
 		take_says(e);
 		engine_obey(e);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/altstack.h"
 #include "base/clock.h"
 #include "base/relay.h"
 #include "import/chromeparse.h"
@@ -37,6 +38,7 @@ static void *read_chunks(void *ctx)
 	struct reading *r = ctx;
 	struct stream *in = r->im->in;
 	int slot;
+	altstack_use();
 	while ((slot = relay_take(r->relay, READ)) >= 0) {
 		struct chrome_chunk *c = &r->chunks[slot];
 		const uint8_t *data;
@@ -61,6 +63,7 @@ static void *parse_chunks(void *ctx)
 	struct reading *r = ctx;
 	const struct chrome_chunk *last = NULL;
 	int slot;
+	altstack_use();
 	while (!r->parsed && (slot = relay_take(r->relay, PARSE)) >= 0) {
 		struct chrome_chunk *c = &r->chunks[slot];
 		r->parsed = chrome_parser_run(r->parser, c, last);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/altstack.h"
 #include "sample/perf_impl.h"
 #include "sample/perf_setup.h"
 #include "sample/toll.h"
@@ -28,6 +29,7 @@ static void *measure(void *arg)
 	struct perf_toll *t = arg;
 	struct toll toll;
 
+	altstack_use();
 	if (!toll_measure(&t->setup, t->specs, t->n, &t->stop, &toll)) {
 		atomic_store_explicit(&t->status->read_cost_ns, toll.read_ns, memory_order_relaxed);
 		atomic_store_explicit(&t->status->sample_cost_ns, toll.sample_ns,

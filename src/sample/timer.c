@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/altstack.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "proc/permit.h"
@@ -188,6 +189,7 @@ static void *worker(void *arg)
 	struct timer_source *ts = arg;
 	int rc = timer_breaker_new(ts);
 
+	altstack_use();
 	ts->own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	ts->result = rc ? err_set(ts->err, -rc, "the timer sampler cannot get a timer: %s",
 				  strerror(-rc))

@@ -5,6 +5,7 @@
  * flag many times a second, so that stopping never waits for a server.
  */
 #include "errand.h"
+#include "base/altstack.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -105,6 +106,7 @@ static void *errands_main(void *arg)
 {
 	struct errands *e = arg;
 
+	altstack_use();
 	pthread_mutex_lock(&e->lock);
 	while (!e->stop) {
 		struct errand_result *result;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/altstack.h"
 #include "base/clock.h"
 #include "codelist.h"
 #include "resolve.h"
@@ -136,6 +137,7 @@ static void *resolver_main(void *arg)
 	enum want_step what;
 	frame_id frame;
 
+	altstack_use();
 	while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
 		make_listings(r);
 		if ((what = wants_take(r->wants, IDLE_MS, &frame)))

@@ -108,6 +108,25 @@ done
 check "it starts again" watch
 check "a crash restores the terminal" eval 'kill -SEGV $(profiler); await_screen 10 "^status=[0-9]+="; restored'
 
+# As if its stack had overflowed: where there is no stack, no handler runs on it.
+overflow() { # THREAD
+	local pid task tid
+	pid=$(profiler)
+	for task in "/proc/$pid/task/"*; do
+		[ "$(cat "$task/comm")" = "$1" ] && tid=${task##*/}
+	done
+	timeout 30 gdb -q -batch -p "$pid" \
+		-ex "python gdb.execute('thread %d' % [t.num for t in gdb.selected_inferior().threads() if t.ptid[1] == $tid][0])" \
+		-ex 'set $sp = 0x1000' -ex 'signal SIGSEGV' >"$dir/gdb" 2>&1
+	await_screen 10 "^status=[0-9]+=" && restored && shows "crashed; the terminal was put back"
+}
+if [ "$(id -u)" = 0 ] && gdb -q -batch -ex 'python print(1)' 2>/dev/null | grep -q 1; then
+	check "it starts to overflow" watch
+	check "a thread whose stack overflows restores the terminal" overflow resolver
+else
+	skip "a thread whose stack overflows" "no gdb that may attach"
+fi
+
 # The target's end: the screen stays, says so, and keeps the profile.
 start shares 300
 check "another target is watched" watch "$target"

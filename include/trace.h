@@ -59,6 +59,11 @@ struct trace_insn {
 	str_id module;   /* as named in brackets, 0 none */
 	uint32_t thread; /* dense index from trace_ops.thread */
 	enum insn_class kind;
+	/*
+	 * Not 0: a line without an address, which tells instead how deep its function is: a call
+	 * enters it, a return leaves it. What is at this level or above it has returned.
+	 */
+	uint32_t level;
 	bool branch_only; /* a branch trace: instructions between branches are not seen */
 	bool gap;         /* a decode error or lost data lies before it */
 };

@@ -12,6 +12,7 @@
 
 #include "base/vec.h"
 #include "import/importer.h"
+#include "import/insnbytes.h"
 #include "import/scriptline.h"
 
 #define MEMO_MAX        (1u << 20)
@@ -25,7 +26,7 @@ struct tail { /* what a trace line says behind its time */
 
 struct script {
 	struct import *im;
-	bool trace, branch_only;
+	bool trace, branch_only, arm64;
 	/* the sample being gathered */
 	bool open;
 	struct raw_sample sample;
@@ -229,6 +230,14 @@ static bool bare_frame(const char *line, size_t n, struct script_place *ret_plac
 	       (ret_place->symbol.n || ret_place->dso.n || memmem(line, n, "[unknown]", 9));
 }
 
+/* -F brstackinsn: "\tmain+12:", then the instructions that ran there, "\t401005\tinsn: e8 …". */
+static bool block_line(const char *line, size_t n)
+{
+	struct text insn;
+	return line[0] == '\t' &&
+	       (line[n - 1] == ':' || (scriptline_without_insn(line, n, &insn) < n && insn.n));
+}
+
 static void sample_line(struct script *s, const char *line, size_t n)
 {
 	if (empty_line(line, n)) {
@@ -238,9 +247,11 @@ static void sample_line(struct script *s, const char *line, size_t n)
 			flush_sample(s);
 		return;
 	}
-	if (line[0] == '#')
+	struct text insn;
+	if (line[0] == '#' ||
+	    (s->open && empty_line(line, scriptline_without_insn(line, n, &insn))))
 		return;
-	if (s->open && frame_line(s, line, n))
+	if (s->open && (frame_line(s, line, n) || block_line(line, n)))
 		return;
 	struct script_header h;
 	struct script_place place;
@@ -300,7 +311,8 @@ static struct tail parse_tail(struct script *s, const char *text, size_t n)
 		return t;
 	memcpy(joined, line, lead);
 	memcpy(joined + lead, text, n);
-	if (scriptline_header(joined, lead + n, &h) && scriptline_branch(h.rest.s, h.rest.n, &b)) {
+	if (scriptline_header(joined, lead + n, &h) && scriptline_branch(h.rest.s, h.rest.n, &b) &&
+	    !(b.level && h.event.n)) { /* "probe:x: (address) a=1" has no level */
 		struct script_place at = b.at;
 		if (b.kind == INSN_START) {
 			if (b.has_to)
@@ -311,12 +323,18 @@ static struct tail parse_tail(struct script *s, const char *text, size_t n)
 							   .offset = UINT64_MAX};
 		}
 		bool branches = h.event.n ? !starts(h.event, "instructions") : s->branch_only;
+		unsigned unused;
+		if (!b.known && h.insn.n)
+			b.kind = insnbytes_class(h.insn.s, h.insn.n, s->arm64, &unused);
+		if (!b.known && b.level) /* calls alone bear no flags */
+			b.kind = INSN_CALL;
 		t.insn = (struct trace_insn){.ip = at.ip,
 					     .offset = at.offset,
 					     .symbol = symbol_id(s, at.symbol),
 					     .module = symbol_id(s, at.dso),
 					     .kind = b.kind,
-					     .branch_only = branches};
+					     .level = b.level,
+					     .branch_only = branches || b.level};
 		t.nothing = false;
 	}
 	free(joined);
@@ -419,11 +437,59 @@ static int trace_line(struct script *s, const char *line, size_t n)
 
 /* --- which of the two --- */
 
+/*
+ * Lines with instructions but without flags or an event: ordinary samples, or instruction after
+ * instruction? In a trace each comes after the one before it, but where that leads elsewhere.
+ */
+struct sequence {
+	uint64_t ip;
+	int64_t pid, tid;
+	unsigned len; /* bytes, 0 unknown */
+	enum insn_class kind;
+	unsigned pairs, follow, elsewhere;
+	unsigned fours, others; /* by their length: arm64 has none but of four bytes */
+};
+
 struct look {
 	unsigned headers, timed, traced, plain, stacked, strange;
 	unsigned bare; /* frames without a header before them */
 	bool banner;
+	struct sequence sequence;
 };
+
+#define INSN_BYTES_MOST 15
+
+static void look_at_insn(struct sequence *q, const struct script_header *h, uint64_t ip)
+{
+	bool same = q->ip && q->pid == h->pid && q->tid == h->tid;
+	uint64_t step = ip - q->ip;
+	if (same) {
+		q->pairs++;
+		if (q->len ? step == q->len : step - 1 < INSN_BYTES_MOST)
+			q->follow++;
+		else if (q->kind != INSN_NONE)
+			q->elsewhere++;
+	}
+	q->ip = ip;
+	q->pid = h->pid;
+	q->tid = h->tid;
+	q->kind = insnbytes_class(h->insn.s, h->insn.n, false, &q->len);
+	q->fours += q->len == 4;
+	q->others += q->len && q->len != 4;
+}
+
+static bool is_arm64(const struct look *l)
+{
+	return l->sequence.fours > 2 && !l->sequence.others;
+}
+
+/* arm64's branches are not told apart here, so that half of the steps must do. */
+static bool is_sequence(const struct look *l)
+{
+	const struct sequence *q = &l->sequence;
+	return q->follow && (is_arm64(l) ? q->follow * 2 >= q->pairs
+					 : (q->follow + q->elsewhere) * 10 >= q->pairs * 9);
+}
 
 static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 {
@@ -462,16 +528,18 @@ static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
 		in_sample = true;
 		if (!scriptline_branch(h.rest.s, h.rest.n, &b))
 			continue;
-		if (b.known)
+		if (b.known || (b.level && !h.event.n))
 			ret_look->traced++;
 		else
 			ret_look->plain++;
+		if (h.insn.n && b.at.has_ip)
+			look_at_insn(&ret_look->sequence, &h, b.at.ip);
 	}
 }
 
 static bool is_trace(const struct look *l)
 {
-	return l->traced && !l->stacked;
+	return (l->traced || is_sequence(l)) && !l->stacked;
 }
 
 static int recognise(const uint8_t *head, size_t n, bool trace)
@@ -512,6 +580,7 @@ static int script_run(struct import *im, struct err *err)
 	look_at(head, n, &look);
 	s.trace = im->trace && is_trace(&look);
 	s.branch_only = !look.plain;
+	s.arm64 = is_arm64(&look);
 	map64_init(&s.memo);
 	map64_init(&s.chains);
 	map64_init(&s.threads);

@@ -114,6 +114,20 @@ static bool time_word(const char *s, const char *end, uint64_t *ret_ns)
 	return true;
 }
 
+static const char *skip_blanks(const char *s, const char *end)
+{
+	while (s < end && blank(*s))
+		s++;
+	return s;
+}
+
+static const char *word_end(const char *s, const char *end)
+{
+	while (s < end && !blank(*s))
+		s++;
+	return s;
+}
+
 /* The word that ends at @end (blanks before it skipped), not reaching before @start. */
 static struct text last_word(const char *start, const char *end)
 {
@@ -178,35 +192,50 @@ static bool who(const char *line, const char *end, struct script_header *h)
 
 static bool flag_word(const char *s, const char *end, size_t *ret_len, enum insn_class *ret_kind);
 
-/* "PERIOD EVENT:" with either missing, then the rest. */
+/* The first colon that a blank or the end follows, NULL none. */
+static const char *event_colon(const char *s, const char *end)
+{
+	for (const char *p = s; (p = memchr(p, ':', (size_t)(end - p))); p++)
+		if (p + 1 == end || blank(p[1]))
+			return p;
+	return NULL;
+}
+
+/* An address and something behind it. */
+static bool place_begins(const char *s, const char *end)
+{
+	const char *w = word_end(s, end);
+	uint64_t ip;
+	return hex_word(s, w, &ip) && trim(w, end).n;
+}
+
+/*
+ * "PERIOD EVENT:" with either missing, then the rest. Without an event a number is a period only
+ * before an address: it may be the address.
+ */
 static void period_event(const char *s, const char *end, struct script_header *h)
 {
-	while (s < end && blank(*s))
-		s++;
+	s = skip_blanks(s, end);
+	const char *w = word_end(s, end), *behind = skip_blanks(w, end);
 	size_t skip;
 	enum insn_class kind;
-	if (flag_word(s, end, &skip, &kind)) {
-		h->rest = (struct text){s, (size_t)(end - s)};
+	bool flags = flag_word(s, end, &skip, &kind);
+	bool number = !flags && w < end && decimal_word(s, w, &h->period);
+	if (number && flag_word(behind, end, &skip, &kind)) {
+		s = behind;
+		flags = true;
+	}
+	const char *colon = flags ? NULL : event_colon(number ? behind : s, end);
+	if (colon) {
+		h->event = trim(number ? behind : s, colon);
+		h->rest = (struct text){colon + 1, (size_t)(end - colon - 1)};
 		return;
 	}
-	const char *w = s;
-	while (w < end && !blank(*w))
-		w++;
-	if (w < end && decimal_word(s, w, &h->period)) {
-		s = w;
-		while (s < end && blank(*s))
-			s++;
-		if (flag_word(s, end, &skip, &kind)) {
-			h->rest = (struct text){s, (size_t)(end - s)};
-			return;
-		}
-	}
-	for (const char *p = s; (p = memchr(p, ':', (size_t)(end - p))); p++) {
-		if (p + 1 < end && !blank(p[1]))
-			continue;
-		h->event = trim(s, p);
-		h->rest = (struct text){p + 1, (size_t)(end - p - 1)};
-		return;
+	if (number && !flags) {
+		if (place_begins(behind, end))
+			s = behind;
+		else
+			h->period = 0;
 	}
 	h->rest = (struct text){s, (size_t)(end - s)};
 }
@@ -260,9 +289,46 @@ static bool bare_header(const char *line, const char *end, struct script_header 
 	return h->comm.n && h->event.n && !digit(h->event.s[0]);
 }
 
+/* "insn:" or "ilen:" before the colon @p, as a word of its own, with a number behind it. */
+static bool insn_field(const char *line, const char *p, const char *end)
+{
+	if (p - line < 5 || !blank(p[-5]) || (memcmp(p - 4, "insn", 4) && memcmp(p - 4, "ilen", 4)))
+		return false;
+	return p + 2 < end && p[1] == ' ' && hex_digit(p[2]) >= 0;
+}
+
+size_t scriptline_without_insn(const char *line, size_t n, struct text *ret_insn)
+{
+	const char *end = line + n, *cut = end, *tab = line;
+	*ret_insn = (struct text){0};
+	for (const char *p = line; (p = memchr(p, ':', (size_t)(end - p))); p++) {
+		if (!insn_field(line, p, end))
+			continue;
+		if (cut == end)
+			cut = p - 5;
+		if (p[-1] != 'n' || p[-2] != 's') /* ilen: insn: follows, if at all */
+			continue;
+		const char *s = p + 2, *e = s;
+		while (e + 1 < end && hex_digit(e[0]) >= 0 && hex_digit(e[1]) >= 0)
+			e += e + 2 < end && e[2] == ' ' ? 3 : 2;
+		*ret_insn = trim(s, e);
+		break;
+	}
+	/* behind "(dso)" a tab begins a mnemonic, or " IPC: …" */
+	while ((tab = memchr(tab, '\t', (size_t)(cut - tab))) && (tab == line || tab[-1] != ')'))
+		tab++;
+	if (!tab)
+		return (size_t)(cut - line);
+	struct text behind = trim(tab, cut);
+	if (!ret_insn->n && (behind.n < 4 || memcmp(behind.s, "IPC:", 4)))
+		*ret_insn = behind;
+	return (size_t)(tab - line);
+}
+
 bool scriptline_header(const char *line, size_t n, struct script_header *ret_header)
 {
-	const char *end = line + n;
+	struct text insn;
+	const char *end = line + scriptline_without_insn(line, n, &insn);
 	struct script_header h = {.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX};
 	struct text word;
 	uint64_t ns;
@@ -276,6 +342,7 @@ bool scriptline_header(const char *line, size_t n, struct script_header *ret_hea
 		if (!bare_header(line, end, &h))
 			return false;
 	}
+	h.insn = insn;
 	*ret_header = h;
 	return true;
 }
@@ -390,6 +457,9 @@ bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place
 	int64_t pid, tid;
 	if (rest < second && pid_word(rest, second, &pid, &tid))
 		return false;
+	if (end - rest > 5 &&
+	    !memcmp(rest, "insn:", 5)) /* an instruction of a block: -F brstackinsn */
+		return false;
 	p.has_ip = true;
 	end = split_dso(rest, end, &p);
 	split_symbol(trim(rest, end), &p);
@@ -465,6 +535,35 @@ static const char *find_arrow(const char *s, const char *end)
 	return NULL;
 }
 
+/*
+ * "(dso)      symbol": --call-trace tells instead of where a call was made how deep it leads, with
+ * four blanks a call. An address without a symbol is padded to sixteen digits.
+ */
+static bool level_line(const char *s, const char *end, struct script_branch *b)
+{
+	if (s == end || *s != '(')
+		return false;
+	const char *close = memchr(s, ')', (size_t)(end - s));
+	if (!close || close + 1 == end || !blank(close[1]))
+		return false;
+	const char *name = skip_blanks(close + 1, end);
+	struct text t = trim(name, end);
+	if (!t.n || (*name == '(' && t.s[t.n - 1] == ')' && memchr(t.s, ' ', t.n)))
+		return false;
+	size_t padding = 0;
+	if (t.n >= 8 && hex_word(t.s, t.s + t.n, &b->at.ip))
+		padding = t.n < 16 ? 16 - t.n : 0;
+	else
+		b->at.symbol = t;
+	size_t blanks = (size_t)(name - close - 1);
+	b->level = blanks > padding ? (uint32_t)(blanks - padding) : 1;
+	b->indented = t;
+	b->at.dso = trim(s + 1, close);
+	if (text_is(b->at.dso, "[unknown]"))
+		b->at.dso.n = 0;
+	return true;
+}
+
 bool scriptline_branch(const char *s, size_t n, struct script_branch *ret_branch)
 {
 	struct script_branch b = {.at = {.offset = UINT64_MAX}, .to = {.offset = UINT64_MAX}};
@@ -472,6 +571,10 @@ bool scriptline_branch(const char *s, size_t n, struct script_branch *ret_branch
 	while (s < end && blank(*s))
 		s++;
 	s = take_flags(s, end, &b);
+	if (level_line(s, end, &b)) {
+		*ret_branch = b;
+		return true;
+	}
 	const char *arrow = find_arrow(s, end);
 	if (arrow) {
 		b.has_to = scriptline_frame(arrow + 2, (size_t)(end - arrow - 2), &b.to);

@@ -35,14 +35,16 @@ struct script_header {
 	uint64_t time_ns;  /* UINT64_MAX: none */
 	uint64_t period;   /* 0: none */
 	struct text event; /* without the colon; empty: none */
-	struct text rest;  /* what follows the event */
+	struct text rest;  /* what follows the event, without the instruction */
+	struct text insn;  /* the instruction at the address, its bytes or mnemonic; empty: none */
 };
 
 struct script_branch {
 	struct text flags; /* "call", "tr strt jmp", …; empty: none */
 	enum insn_class kind;
-	bool known;             /* a flags word that we know stood there */
-	struct text indented;   /* the callindent symbol, empty: none */
+	bool known;           /* a flags word that we know stood there */
+	struct text indented; /* the callindent symbol, empty: none */
+	uint32_t level;       /* no address, but "(dso)   symbol": how far it is indented, from 1 */
 	struct script_place at; /* the instruction */
 	struct script_place to; /* after "=>" */
 	bool has_to;
@@ -61,6 +63,12 @@ bool scriptline_place(const char *s, size_t n, struct script_place *ret_place,
 
 /* What follows the header of an instruction or branch trace line. False: no place in it. */
 bool scriptline_branch(const char *s, size_t n, struct script_branch *ret_branch);
+
+/*
+ * What perf prints behind a place, of the instruction there: "ilen: 3", "insn: 48 89 e5", a tab and
+ * a mnemonic, "IPC: …". Returns how long the line is without it; @ret_insn: bytes or mnemonic.
+ */
+size_t scriptline_without_insn(const char *line, size_t n, struct text *ret_insn);
 
 /* "file.c:123" → true with the parts; "lib.so[11634]" and others → false. */
 bool scriptline_srcline(const char *line, size_t n, struct text *ret_file, uint32_t *ret_line);

@@ -5,7 +5,8 @@
  * Inclusive figures cost nothing a line: each thread counts its instructions and time, a function
  * remembers where they stood when it came onto the stack, and the difference is added when it
  * leaves for good. The time since a thread's previous line belongs to the stack before this line,
- * the instruction to the stack after it. Source thread.
+ * the instruction to the stack after it; between two branches runs what the first led to, so that
+ * this time belongs to the stack after the line. Source thread.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -85,7 +86,7 @@ struct pass {
 	bool chrome_open, chrome_any;
 	struct strbuf text;
 	uint64_t now_ns, disorder, gaps;
-	bool branches;
+	bool branches, begun, levels, returns;
 };
 
 static struct thread *thread_of(struct pass *p, uint32_t index)
@@ -308,6 +309,13 @@ static int function_of(struct pass *p, const struct trace_insn *i, uint32_t *ret
 	return rc ? rc : map64_put(&p->function_of, key, *ret_func);
 }
 
+static void pass_time(struct thread *t, uint64_t ns)
+{
+	t->time_ns += ns;
+	if (t->frames.len) /* else nobody knows what ran */
+		t->run_ns += ns;
+}
+
 static int cache_insn(struct pass *p, const struct trace_insn *i)
 {
 	struct thread *t = thread_of(p, i->thread);
@@ -316,15 +324,25 @@ static int cache_insn(struct pass *p, const struct trace_insn *i)
 	if (rc)
 		return rc;
 	uint64_t passed = t->started && i->time_ns > t->last_ns ? i->time_ns - t->last_ns : 0;
+	bool after = insn_owns_time(i);
+	if (!p->begun)
+		p->sink->ops->extent(p->sink->ctx, i->time_ns, i->time_ns);
+	p->begun = true;
 	p->disorder += t->started && i->time_ns < t->last_ns;
 	p->gaps += i->gap;
 	p->branches |= i->branch_only;
-	t->time_ns += passed;
-	t->run_ns += passed;
+	p->levels |= i->level;
+	p->returns |= i->level && i->kind == INSN_RETURN;
+	if (!after)
+		pass_time(t, passed);
+	/* the stack became what it is when the branch before was taken */
+	p->now_ns = after && t->started ? t->last_ns : i->time_ns;
 	t->last_ns = t->started && i->time_ns < t->last_ns ? t->last_ns : i->time_ns;
 	t->started = true;
-	p->now_ns = i->time_ns;
 	rc = rebuild_step(p->rebuild, i, func);
+	if (after)
+		pass_time(t, passed);
+	p->now_ns = i->time_ns;
 	if (i->kind != INSN_START) {
 		t->insns++;
 		t->run_insns++;
@@ -379,6 +397,9 @@ static int deliver(struct pass *p)
 		result_note(r, "a branch trace: inst counts branches, IPC is not known");
 	else if (!(p->options.ghz > 0))
 		result_note(r, "IPC needs the clock: --ghz GHZ");
+	if (p->levels && !p->returns)
+		result_note(r, "returns are not in the trace: a call lasts until the next one that "
+			       "is not deeper");
 	if (rebuild_repairs(p->rebuild))
 		result_note(r, "%llu times the stack made no sense and was started anew",
 			    (unsigned long long)rebuild_repairs(p->rebuild));

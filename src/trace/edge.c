@@ -60,6 +60,7 @@ struct pass {
 		VEC(struct thread)
 	} threads;
 	uint64_t overflow;
+	bool levels; /* lines without addresses came */
 };
 
 static void edge_close(struct pass *p)
@@ -145,8 +146,14 @@ static int edge_insn(struct pass *p, const struct trace_insn *i)
 	struct thread *t = thread_of(p, i->thread);
 	if (!t)
 		return -ENOMEM;
-	if (t->started && i->time_ns > t->last_ns)
-		t->run_ns += i->time_ns - t->last_ns;
+	if (i->level) {
+		p->levels = true;
+		return 0;
+	}
+	uint64_t passed = t->started && i->time_ns > t->last_ns ? i->time_ns - t->last_ns : 0;
+	bool after = insn_owns_time(i);
+	if (!after)
+		t->run_ns += passed;
 	if (!t->started || i->time_ns > t->last_ns)
 		t->last_ns = i->time_ns;
 	t->started = true;
@@ -163,6 +170,8 @@ static int edge_insn(struct pass *p, const struct trace_insn *i)
 				     .module = i->module,
 				     .first = i->ip};
 	}
+	if (after)
+		t->run_ns += passed;
 	t->last = i->ip;
 	t->kind = i->kind;
 	t->insns++;
@@ -200,7 +209,9 @@ static int deliver(struct pass *p)
 		result_free(r);
 		return rc;
 	}
-	if (!p->places)
+	if (p->levels)
+		result_note(r, "the trace holds no addresses, so that it has no edges");
+	else if (!p->places)
 		result_note(r, "source lines need --maps FILE, a copy of /proc/PID/maps");
 	if (p->overflow)
 		result_note(r,

@@ -22,6 +22,17 @@ struct pass_ops {
 	void (*close)(struct pass *p);
 };
 
+/*
+ * Whose is the time since the thread's previous line? An instruction's until the next one: that
+ * line's. Between two branches ran what leads to the second: @i's. A line that tells its
+ * level changes the stack at once: the time before it was the old one's. Where lines are missing
+ * nothing better is known than where the thread was before.
+ */
+static inline bool insn_owns_time(const struct trace_insn *i)
+{
+	return i->branch_only && !i->level && i->kind != INSN_START && !i->gap;
+}
+
 extern const struct pass_ops pass_duration, pass_cache, pass_edge;
 
 #endif

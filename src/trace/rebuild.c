@@ -18,6 +18,9 @@ struct thread {
 	struct {
 		VEC(uint32_t)
 	} stack;
+	struct {
+		VEC(uint32_t)
+	} levels; /* of the functions on the stack, where lines tell levels; else none */
 	struct map64 present; /* func → times on the stack */
 	enum insn_class previous;
 	bool started;
@@ -48,6 +51,7 @@ void rebuild_free(struct rebuild *r)
 		return;
 	for (size_t i = 0; i < r->threads.len; i++) {
 		vec_fini(&r->threads.data[i].stack);
+		vec_fini(&r->threads.data[i].levels);
 		map64_fini(&r->threads.data[i].present);
 	}
 	vec_fini(&r->threads);
@@ -208,6 +212,27 @@ static int (*const rules[INSN_CLASSES])(struct step *s) = {
 	[INSN_START] = after_none, [INSN_END] = after_gap,
 };
 
+/* The line tells the level itself: nothing is guessed. */
+static int level_step(struct rebuild *r, const struct trace_insn *i, uint32_t func)
+{
+	struct thread *t = &r->threads.data[i->thread];
+	size_t top = t->levels.len;
+	int rc = 0;
+	if (i->kind == INSN_END || (i->kind == INSN_START && on_top(t, func) && top &&
+				    t->levels.data[top - 1] == i->level))
+		return 0;
+	while (!rc && t->levels.len && t->levels.data[t->levels.len - 1] >= i->level) {
+		t->levels.len--;
+		rc = pop(r, i->thread);
+	}
+	if (rc || i->kind == INSN_RETURN)
+		return rc;
+	if (t->levels.len >= DEPTH_MAX)
+		return 0; /* deeper than any stack: it counts as its caller's */
+	rc = vec_push(&t->levels, i->level);
+	return rc ? rc : push(r, i->thread, func);
+}
+
 int rebuild_step(struct rebuild *r, const struct trace_insn *i, uint32_t func)
 {
 	struct thread *t = thread_of(r, i->thread);
@@ -218,6 +243,8 @@ int rebuild_step(struct rebuild *r, const struct trace_insn *i, uint32_t func)
 	enum insn_class previous = t->previous;
 	bool called = previous == INSN_CALL || previous == INSN_SYSCALL;
 	int rc;
+	if (i->level)
+		return level_step(r, i, func);
 	if (!t->started)
 		rc = push(r, i->thread, func);
 	else if (i->kind == INSN_START && !called)

@@ -51,6 +51,59 @@ static void test_forms(void **state)
 	}
 }
 
+/* One line a sample, without an event's name, the instruction behind the place. */
+#define FLAT(lead, tail) \
+	"main 7 " lead "1.5:  401000 main+0x0 (/tmp/a b)" tail "\n" \
+	"main 7 " lead "1.6:            401000 main+0x0 (/tmp/a b)" tail "\n" \
+	"main 7 " lead "1.7:      7f0045 work(int)+0x5 (/tmp/a b)" tail "\n"
+
+static const char *const flat[] = {
+	FLAT("", ""),
+	FLAT("[000] ", ""),
+	FLAT("", " insn: 55"),
+	FLAT("[000] ", " insn: 48 89 e5"),
+	FLAT("", " ilen: 3"),
+	FLAT("", " ilen: 3 insn: 48 89 e5"),
+	FLAT("", "\t IPC: 1.25 (5/4)  ilen: 3 insn: 48 89 e5"),
+	FLAT("", "\t\tmovq  %rax, (%rax,%rax,1)"),
+	FLAT("", " insn: 48 89 e5\n\tmain:\n\t0000000000401000\tinsn: 55 \t# PRED 1 cycles [1]\n"
+		 "\tf(int, long):\n\t0000000000401001\tinsn: c3"),
+};
+
+static void test_instructions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		int rc = counting_text(&c, flat[i], strlen(flat[i]), NULL, &err);
+		if (rc || c.nevents != 1 || strcmp(c.events[0].name, "samples") != 0 ||
+		    c.weight != 3 || c.loss[LOSS_BAD_RECORD] ||
+		    strcmp(c.folded.buf, "main 1\nmain 1\nwork(int) 1\n") != 0)
+			fail_msg("%s%d %s, %u events, the first %s, %llu bad: %s", flat[i], rc,
+				 err.msg, c.nevents, c.events[0].name,
+				 (unsigned long long)c.loss[LOSS_BAD_RECORD], c.folded.buf);
+		counting_fini(&c);
+	}
+	/* a stack's instruction stands on a line of its own; a period needs no event */
+	static const char stack[] = "main 7 1.5: cycles: \n\t401000 leaf+0x0 (/tmp/a)\n"
+				    "\t402000 main+0x9 (/tmp/a)\n insn: 48 89 e5\n\n"
+				    "main 7 1.6:   12 cycles: 401000 leaf+0x0 (/tmp/a) insn: 55\n";
+	static const char period[] = "main 7 1.5:   12 401000 leaf+0x0 (/tmp/a) insn: 55\n";
+	struct counting c;
+	struct err err = {0};
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, stack, strlen(stack), NULL, &err), 0);
+	assert_string_equal(c.folded.buf, "main;leaf 1\nleaf 12\n");
+	assert_int_equal(c.loss[LOSS_BAD_RECORD], 0);
+	counting_fini(&c);
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, period, strlen(period), NULL, &err), 0);
+	assert_string_equal(c.folded.buf, "leaf 12\n");
+	counting_fini(&c);
+}
+
 static void test_other_text(void **state)
 {
 	(void)state;
@@ -75,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_other_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,6 +283,144 @@ static void test_cache_files(void **state)
 	unlink(trend);
 }
 
+/* Calls and returns alone: what ran between two of them is what the first led to. */
+#define BRANCH(time, flags, ip, symbol, to) \
+	"prog 7/7 [000] 1.00000" time ": 1 branches:uH: " flags " " ip " " symbol \
+	" (/bin/prog) => " to " (/bin/prog)\n"
+
+static const char branches[] = BRANCH("0100", "call", "104", "main+0x4", "200 work+0x0")
+	BRANCH("0200", "return", "210", "work+0x10", "109 main+0x9")
+		BRANCH("0300", "call", "114", "main+0x14", "200 work+0x0")
+			BRANCH("9450", "return", "210", "work+0x10", "119 main+0x19");
+
+static void test_branch_times(void **state)
+{
+	(void)state;
+	struct analyser_options options = {.pattern = PATTERN_CACHE};
+	const struct analysis *a = read_text(branches, &options, 0);
+	assert_cell(a, "work", "count", 2);
+	assert_cell(a, "work", "self_time", (100 + 9150) / 2.0);
+	assert_cell(a, "main", "self_time", 100);
+	assert_cell(a, "main", "time", 9350);
+	assert_cell(a, "work", "trace_time_pct", 100 * 9250 / 9350.0);
+	assert_int_equal(c.weight, 9350);
+	assert_int_equal(c.extents, 1);
+	assert_int_equal(c.extent_from_ns, 1000000100);
+	counting_fini(&c);
+	options.pattern = PATTERN_EDGE;
+	a = read_text(branches, &options, 0);
+	assert_cell(a, "work", "total_time", 9250);
+	assert_cell(a, "main", "total_time", 100);
+	counting_fini(&c);
+	/* user code alone is traced: the time of a system call is that of what made it */
+	options.pattern = PATTERN_CACHE;
+	a = read_text(BRANCH("0100", "call", "104", "main+0x4", "200 work+0x0") BRANCH(
+			      "0200", "tr end  syscall", "208", "work+0x8", "0 [unknown]")
+			      BRANCH("0500", "tr strt", "0", "[unknown]", "20a work+0xa") BRANCH(
+				      "0530", "return", "210", "work+0x10", "109 main+0x9")
+				      BRANCH("0540", "jmp", "114", "main+0x14", "109 main+0x9"),
+		      &options, 0);
+	assert_cell(a, "work", "self_time", 430);
+	assert_cell(a, "main", "self_time", 10);
+	counting_fini(&c);
+}
+
+static void test_branch_spans(void **state)
+{
+	(void)state;
+	char chrome[] = "/tmp/altpttop-test-XXXXXX";
+	close(mkstemp(chrome));
+	const struct analyser_options options = {.pattern = PATTERN_CACHE, .chrometracing = chrome},
+				      again = {.pattern = PATTERN_DURATION};
+	read_text(branches, &options, 0);
+	counting_fini(&c);
+	counting_init(&c);
+	assert_int_equal(counting_read(&c, chrome, &again, &err), 0);
+	assert_cell(c.analyses[0], "work", "max", 9150);
+	assert_cell(c.analyses[0], "work", "min", 100);
+	counting_fini(&c);
+	unlink(chrome);
+}
+
+/* --- what --insn-trace and --call-trace print --- */
+
+#define INSN(time, ip, symbol, insn) \
+	"prog 7 [000] 1.00000" time ":  " ip " " symbol " (/bin/prog)" insn "\n"
+#define PROGRAM(a, b, c, d, e, f) \
+	INSN("0100", "401000", "main+0x0", a) \
+	INSN("0110", "401001", "main+0x1", b) \
+	INSN("0120", "401004", "main+0x4", c) \
+	INSN("0130", "401100", "work+0x0", d) \
+	INSN("0150", "401101", "work+0x1", e) INSN("0160", "401009", "main+0x9", f)
+
+static void test_insn_trace(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		PROGRAM(" insn: 55", " insn: 48 89 e5", " insn: e8 f7 00 00 00", " insn: 90",
+			" insn: f3 c3", " insn: 90"),
+		PROGRAM(" ilen: 1 insn: 55", " ilen: 3 insn: 48 89 e5",
+			" ilen: 5 insn: e8 f7 00 00 00", " ilen: 1 insn: 90", " ilen: 1 insn: c3",
+			" ilen: 1 insn: 90"),
+		PROGRAM("\t\tpushq %rbp", "\t\tmovq %rsp, %rbp", "\t\tcallq 0x401100",
+			"\t\tnopl  %eax, (%rax,%rax,1)", "\t\tretq", "\t\tnop"),
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct analyser_options options = {.pattern = PATTERN_CACHE, .ghz = 1};
+		const struct analysis *a = read_text(texts[i], &options, 0);
+		assert_cell(a, "main", "count", 1);
+		assert_cell(a, "main", "inst", 6);
+		assert_cell(a, "main", "self_time", 30);
+		assert_cell(a, "work", "time", 30);
+		assert_cell(a, "work", "self_inst", 2);
+		assert_cell(a, "work", "depth", 1);
+		assert_cell(a, "work", "ipc", 2 / 30.0);
+		assert_string_equal(a->note, "");
+		counting_fini(&c);
+		options.pattern = PATTERN_EDGE;
+		a = read_text(texts[i], &options, 0);
+		const struct analysis_row *work = &a->rows[counting_row(a, c.tables, "work")];
+		assert_string_equal(tables_text(c.tables, work->third), "ret");
+		assert_int_equal(work->first, 0x401100);
+		assert_int_equal(work->last, 0x401101);
+		counting_fini(&c);
+	}
+}
+
+#define CALL(time, flags, name) "prog 7 [000] 1.00000" time ": " flags "(/bin/prog   ) " name "\n"
+
+static void test_call_trace(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_CACHE};
+	/* a calls b, which calls c; c and b return, a calls d */
+	const struct analysis *a = read_text(CALL("0100", "", "   a") CALL("0110", "", "       b")
+						     CALL("0130", "", "           c")
+							     CALL("0160", "", "       d")
+								     CALL("0200", "", "   a"),
+					     &options, 0);
+	assert_cell(a, "a", "count", 2);
+	assert_cell(a, "a", "time", 100 / 2.0);
+	assert_cell(a, "a", "self_time", 10 / 2.0);
+	assert_cell(a, "b", "time", 50);
+	assert_cell(a, "c", "depth", 2);
+	assert_cell(a, "d", "self_time", 40);
+	assert_non_null(strstr(a->note, "returns are not in the trace"));
+	counting_fini(&c);
+	/* with returns the time after them is the caller's, and nobody's above the first */
+	a = read_text(CALL("0100", "call   ", "   a") CALL("0110", "call   ", "       b")
+			      CALL("0130", "return ", "       b") CALL("0160", "return ", "   a")
+				      CALL("0200", "call   ", "   a"),
+		      &options, 0);
+	assert_cell(a, "a", "time", 60 / 2.0);
+	assert_cell(a, "a", "self_time", 40 / 2.0);
+	assert_cell(a, "b", "time", 20);
+	assert_null(strstr(a->note, "returns are not"));
+	assert_non_null(strstr(c.folded.buf, "a;b 20\n"));
+	assert_int_equal(c.weight, 60);
+	counting_fini(&c);
+}
+
 /* --- edge --- */
 
 static void test_edge(void **state)
@@ -311,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_duration_spilled), cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_repair),     cmocka_unit_test(test_cache_trampoline),
 		cmocka_unit_test(test_cache_files),      cmocka_unit_test(test_edge),
+		cmocka_unit_test(test_branch_times),     cmocka_unit_test(test_branch_spans),
+		cmocka_unit_test(test_insn_trace),       cmocka_unit_test(test_call_trace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,8 @@ enum special_frame {
 	FRAME_SPECIAL_COUNT
 };
 
-/* Why a user stack ended. Counted per reason; everything after CUT_NONE hangs under [truncated]. */
+/* Why a user stack ended. Counted per reason; everything after CUT_NONE hangs under [truncated],
+ * save what a recording names itself. */
 enum cut_reason {
 	CUT_NONE, /* a root was reached: undefined return address, entry point, clone, runtime root
 		   */
@@ -68,6 +69,7 @@ enum cut_reason {
 	CUT_FP_CHAIN,  /* a frame-pointer chain ended before a root */
 	CUT_LIMIT,     /* --max-stack, or the kernel's perf_event_max_stack */
 	CUT_LBR,       /* the outer calls are not in the hardware's call stack (any more) */
+	CUT_NO_ROOT, /* a recording of names: its outermost frame is none that stacks begin with */
 	CUT_REASONS
 };
 

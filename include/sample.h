@@ -71,6 +71,7 @@ struct raw_sample {
 	size_t stack_asked;     /* the asked dump size: a shorter dump reached the stack's end */
 	const frame_id *frames; /* recordings with names: innermost first */
 	uint32_t nframes;
+	uint8_t cut; /* recordings with names: why they reach no root (enum cut_reason) */
 	/*
 	 * Recordings: not 0 and below STACKS_MAX: these frames are those of the last sample of that
 	 * number, unless @renumbered. A sink may rely on it, or take no notice.
@@ -94,7 +95,7 @@ struct sample {
 	uint32_t cpu;
 	uint16_t event;
 	uint16_t flags;
-	uint8_t cut; /* enum cut_reason; not CUT_NONE: frames end in FRAME_TRUNCATED */
+	uint8_t cut; /* enum cut_reason; not CUT_NONE, CUT_NO_ROOT: frames end in FRAME_TRUNCATED */
 	uint8_t nvalues;
 	uint16_t nframes; /* innermost first */
 	task_id process;  /* the task with tid 0 that stands for the whole process; 0 unknown */

@@ -636,6 +636,7 @@ const char *cut_reason_name(enum cut_reason reason)
 		[CUT_FP_CHAIN] = "frame pointers ended",
 		[CUT_LIMIT] = "stack depth limit",
 		[CUT_LBR] = "LBR keeps the last 32 calls",
+		[CUT_NO_ROOT] = "no root in the recording",
 	};
 	return (unsigned)reason < CUT_REASONS ? names[reason] : "unknown";
 }

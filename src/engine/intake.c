@@ -82,7 +82,7 @@ static void unwind(struct intake *in, struct process *p, const struct life *life
 	if (s->nframes && s->nframes < in->max_frames && !s->nkernel) {
 		uint32_t n = s->nframes;
 		memcpy(in->frames, s->frames, n * sizeof *in->frames);
-		in->result = (struct unwind_result){.nframes = n};
+		in->result = (struct unwind_result){.nframes = n, .cut = (enum cut_reason)s->cut};
 		return;
 	}
 	unwinder_stack(in->unwinder, p->space, life->task, s, in->frames, in->max_frames,

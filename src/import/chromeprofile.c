@@ -125,6 +125,7 @@ static void deliver(struct reader *r, uint16_t flags, uint64_t hits, uint64_t we
 				    .hits = hits,
 				    .frames = r->frames.data,
 				    .nframes = (uint32_t)r->frames.len};
+	sample.cut = (uint8_t)import_cut(r->im, sample.frames, sample.nframes);
 	r->im->sink->ops->sample(r->im->sink->ctx, &sample);
 }
 

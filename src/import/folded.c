@@ -94,8 +94,10 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 			       .hits = count * f->rate < 1 ? 1 : (uint64_t)llround(count * f->rate),
 			       .frames = f->frames.data,
 			       .nframes = (uint32_t)f->frames.len};
-	if (f->frames.len && count > 0)
-		f->im->sink->ops->sample(f->im->sink->ctx, &s);
+	if (!f->frames.len || !(count > 0))
+		return 0;
+	s.cut = (uint8_t)import_cut(f->im, s.frames, s.nframes);
+	f->im->sink->ops->sample(f->im->sink->ctx, &s);
 	return 0;
 }
 
@@ -130,9 +132,18 @@ static struct look look_at(const uint8_t *head, size_t n, bool whole)
 	return l;
 }
 
+/* A stack may begin with "[unknown]". */
+static bool looks_like_json(const uint8_t *head, size_t n)
+{
+	size_t i = 1;
+	while (i < n && strchr(" \t\r\n", head[i]))
+		i++;
+	return head[0] == '{' || (head[0] == '[' && (i == n || strchr("{[\"]", head[i])));
+}
+
 static int folded_recognise(const uint8_t *head, size_t n)
 {
-	if (!n || memchr(head, 0, n < 4096 ? n : 4096) || head[0] == '{' || head[0] == '[')
+	if (!n || memchr(head, 0, n < 4096 ? n : 4096) || looks_like_json(head, n))
 		return 0;
 	struct look l = look_at(head, n, n < 64 << 10);
 	if (!l.good || l.good * 3 < l.lines)

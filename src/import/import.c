@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/rootname.h"
 
 #define SURE_ENOUGH 20
 #define GO_ON_EVERY 1024
@@ -99,6 +100,7 @@ static void file_close(struct source *s)
 	stream_close(s->im.in);
 	map64_fini(&s->im.modules);
 	map64_fini(&s->im.tasks);
+	map64_fini(&s->im.ends);
 	free(s);
 }
 
@@ -116,6 +118,7 @@ static int file_open(const struct target *target, const struct source_config *co
 		goto fail;
 	map64_init(&s->im.modules);
 	map64_init(&s->im.tasks);
+	map64_init(&s->im.ends);
 	stream_utf8(s->im.in);
 	const uint8_t *head;
 	size_t n = stream_peek(s->im.in, 64 << 10, &head);
@@ -292,6 +295,34 @@ frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t
 			  .line = line};
 	frame_id id = tables_frame(im->tables, &f);
 	return id ? id : FRAME_UNKNOWN;
+}
+
+enum import_end import_end(struct import *im, frame_id outermost)
+{
+	static const char *const missing[] = {"[unknown]", "[truncated]"};
+	uint32_t end;
+	if (map64_get(&im->ends, outermost, &end))
+		return (enum import_end)end;
+	const struct frame *f = tables_frame_get(im->tables, outermost);
+	const char *name = tables_text(im->tables, f->name);
+	end = END_OTHER;
+	if (f->flags & FRAME_KERNEL || rootname_is(name, strlen(name)) || !strcmp(name, "main"))
+		end = END_ROOT;
+	for (size_t i = 0; i < sizeof missing / sizeof *missing && end == END_OTHER; i++)
+		if (outermost < FRAME_SPECIAL_COUNT || !strcmp(name, missing[i]))
+			end = END_MISSING;
+	map64_put(&im->ends, outermost, end);
+	return (enum import_end)end;
+}
+
+enum cut_reason import_cut(struct import *im, const frame_id *frames, uint32_t n)
+{
+	for (uint32_t k = n; k && n - k < 2; k--) {
+		enum import_end end = import_end(im, frames[k - 1]);
+		if (end != END_OTHER)
+			return end == END_MISSING ? CUT_NO_ROOT : CUT_NONE;
+	}
+	return CUT_NONE;
 }
 
 void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm,

@@ -26,6 +26,7 @@ struct import {
 	char event_names[EVENT_MAX][96];
 	struct map64 modules;   /* hash of a module's name → module_id */
 	struct map64 tasks;     /* (pid, tid) → str_id of the comm last told */
+	struct map64 ends;      /* frame_id → enum import_end */
 	uint64_t skipped;       /* lines or records that made no sense: told at the end */
 	uint64_t first_skipped; /* where the first of them was */
 	uint64_t ticks;
@@ -72,6 +73,21 @@ module_id import_module(struct import *im, const char *name, size_t n, bool kern
 /* A frame that the recording names. @flags: FRAME_KERNEL, FRAME_INLINED, FRAME_RETURN. */
 frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t addr, str_id file,
 		      uint32_t line, uint32_t flags);
+
+/* What a frame's name says of the stack that ends with it. */
+enum import_end { END_OTHER, END_ROOT, END_MISSING };
+
+/* END_ROOT: stacks begin here, or it is the kernel's, which needs no caller. END_MISSING:
+ * "[unknown]",
+ * "[truncated]". */
+enum import_end import_end(struct import *im, frame_id outermost);
+
+/*
+ * Does the recording itself say that these frames, innermost first, are no whole stack? The
+ * outermost one may be the name of a command or a thread, so that the one before it is looked at
+ * too. What begins with a name of some language's own is taken for whole.
+ */
+enum cut_reason import_cut(struct import *im, const frame_id *frames, uint32_t n);
 
 /* Tell the sink a thread's name when it is new or changed. */
 void import_comm(struct import *im, uint64_t time_ns, int64_t pid, int64_t tid, const char *comm,

@@ -78,6 +78,9 @@ static void flush_sample(struct script *s)
 	static const frame_id unknown = FRAME_UNKNOWN;
 	s->sample.frames = s->frames.len ? s->frames.data : &unknown;
 	s->sample.nframes = s->frames.len ? (uint32_t)s->frames.len : 1;
+	/* A chain of addresses begins where stacks begin. */
+	if (import_end(s->im, s->sample.frames[s->sample.nframes - 1]) != END_ROOT)
+		s->sample.cut = CUT_NO_ROOT;
 	s->im->sink->ops->sample(s->im->sink->ctx, &s->sample);
 	s->im->status->samples++;
 }

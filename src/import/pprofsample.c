@@ -241,6 +241,7 @@ int pprof_sample(struct pprof *p, struct range r)
 		s.frames = &unknown;
 		s.nframes = 1;
 	}
+	s.cut = (uint8_t)import_cut(p->im, s.frames, s.nframes);
 	struct range name = who.name.len ? bare_name(who.name) : who.comm;
 	if (who.process.len && s.tid != s.pid)
 		import_comm(p->im, 0, s.pid, s.pid, (const char *)who.process.data,

@@ -9,42 +9,10 @@
 
 #include <string.h>
 
+#include "base/rootname.h"
 #include "unwind/code.h"
 
 #define SCAN_MAX 8192 /* bytes of a function looked at */
-
-static const char *const names[] = {
-	"_start",
-	"_start_c",
-	"__libc_start_main",
-	"__libc_start_main_impl",
-	"__libc_start_call_main",
-	"__libc_init",
-	"clone",
-	"__clone",
-	"clone3",
-	"__clone3",
-	"start_thread",
-	"__start_thread",
-	"__pthread_start",
-	"thread_start",
-	"runtime.goexit",
-	"runtime.goexit.abi0",
-	"runtime.rt0_go",
-	"runtime.rt0_go.abi0",
-	"runtime.mstart",
-	"runtime.mstart.abi0",
-};
-
-static bool is_root_name(const char *name, size_t room)
-{
-	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-		size_t n = strlen(names[k]);
-		if (n < room && memcmp(name, names[k], n) == 0 && (name[n] == 0 || name[n] == '@'))
-			return true;
-	}
-	return false;
-}
 
 static bool read_symbol(const struct image *i, const uint8_t *at, uint32_t *ret_name,
 			uint64_t *ret_value, uint64_t *ret_size)
@@ -82,7 +50,8 @@ static void scan_symbols(struct object *o, const struct image_section *s)
 		char first = (char)strings[name];
 		if ((first == '_' || first == 'c' || first == 's' || first == 't' ||
 		     first == 'r') &&
-		    is_root_name((const char *)strings + name, strings_size - name))
+		    rootname_is((const char *)strings + name,
+				strnlen((const char *)strings + name, strings_size - name)))
 			o->roots[o->nroots++] = (struct root_range){value,
 								    value + (bytes ? bytes : 64)};
 	}

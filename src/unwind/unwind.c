@@ -217,7 +217,7 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 		result.nframes = s->nframes < limit ? s->nframes : limit;
 		for (uint32_t k = 0; k < result.nframes; k++)
 			frames[k] = s->frames[k];
-		result.cut = s->nframes > limit ? CUT_LIMIT : CUT_NONE;
+		result.cut = s->nframes > limit ? CUT_LIMIT : (enum cut_reason)s->cut;
 	} else {
 		uint32_t n = kernel_frames(u, s, frames, limit), user = 0;
 		if (space)
@@ -227,7 +227,7 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 	}
 	if (result.nframes == 0 && !result.cut)
 		frames[result.nframes++] = FRAME_UNKNOWN;
-	if (result.cut)
+	if (result.cut && result.cut != CUT_NO_ROOT) /* names stay as they were recorded */
 		frames[result.nframes++] = FRAME_TRUNCATED;
 	u->stats.frames += result.nframes;
 	*ret_result = result;

@@ -479,9 +479,27 @@ static void test_numbered_stacks(void **state)
 	down(&b);
 }
 
+/* Whether names that were recorded are a whole stack the recording's reader tells; they stay. */
+static void test_recorded_cut(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up_as(&b, 1 << 16, false);
+	frame_id f = script_frame(b.t, "f", 1);
+	struct raw_sample raw = {
+		.pid = PID, .tid = PID, .frames = &f, .nframes = 1, .cut = CUT_NO_ROOT};
+	b.sink->ops->sample(b.sink->ctx, &raw);
+	const struct sample *s = next(&b);
+	assert_int_equal(s->cut, CUT_NO_ROOT);
+	assert_int_equal(s->nframes, 1);
+	assert_int_equal(sample_frames(s)[0], f);
+	down(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_recorded_cut),
 		cmocka_unit_test(test_lives),
 		cmocka_unit_test(test_tid_in_another_process),
 		cmocka_unit_test(test_turnover),

@@ -104,6 +104,51 @@ static void test_instructions(void **state)
 	counting_fini(&c);
 }
 
+static uint64_t cuts[CUT_REASONS];
+
+static void count_cut(struct counting *c, const struct raw_sample *s)
+{
+	(void)c;
+	cuts[s->cut]++;
+}
+
+static uint64_t cut_stacks(const char *text)
+{
+	struct counting c;
+	struct err err = {0};
+	counting_init(&c);
+	memset(cuts, 0, sizeof cuts);
+	c.each_sample = count_cut;
+	int rc = counting_text(&c, text, strlen(text), NULL, &err);
+	if (rc || c.samples != cuts[CUT_NONE] + cuts[CUT_NO_ROOT])
+		fail_msg("%d %s: %s", rc, err.msg, text);
+	counting_fini(&c);
+	return cuts[CUT_NO_ROOT];
+}
+
+static void test_roots(void **state)
+{
+	(void)state;
+#define HEAD "app 7 1.5: cycles: \n\t401000 leaf+0x5 (/tmp/app)\n"
+	assert_int_equal(cut_stacks(HEAD "\t7ffe00 [unknown] ([unknown])\n\n"), 1);
+	assert_int_equal(cut_stacks(HEAD "\t402000 helper+0x5 (/tmp/app)\n\n"), 1);
+	assert_int_equal(cut_stacks(HEAD "\n"), 1);
+	assert_int_equal(cut_stacks(HEAD "\t402000 main+0x5 (/tmp/app)\n\n"), 0);
+	assert_int_equal(cut_stacks(HEAD "\t7f00 [unknown] (/tmp/app)\n"
+					 "\t30000 __libc_start_main@@GLIBC_2.34+0x1 (/lib/c)\n\n"),
+			 0);
+	assert_int_equal(cut_stacks(HEAD "\t30000 clone3+0x2f (/lib/libc.so.6)\n\n"), 0);
+	/* the kernel's part needs no caller */
+	assert_int_equal(cut_stacks("app 7 1.5: cycles: \n" STACKS), 1);
+	assert_int_equal(cut_stacks("app 7 1.5: cycles: \n\tffffffff81d33df2 f ([kernel])\n\n"), 0);
+	assert_int_equal(cut_stacks("app 7 1.5: cycles:  401000 leaf+0x5 (/tmp/app)\n"), 1);
+	/* folded stacks may begin with a command's name, and with names of any language */
+	assert_int_equal(cut_stacks("[unknown];leaf 3\n_start;main;leaf 1\n"), 1);
+	assert_int_equal(cut_stacks("app;[unknown];leaf 3\napp;_start;main 1\n"), 1);
+	assert_int_equal(cut_stacks("[truncated];f;leaf 3\nmain;[unknown];f 1\n"), 1);
+	assert_int_equal(cut_stacks("<module>;f;[unknown] 3\n<module>;f;g 1\n"), 0);
+}
+
 static void test_other_text(void **state)
 {
 	(void)state;
@@ -129,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_other_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

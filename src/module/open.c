@@ -5,6 +5,7 @@
  * cannot be told apart by inode or build id is settled by the target's maps, which say "(deleted)"
  * of a file that was replaced. Runs on any thread, keeps nothing.
  */
+#include "base/living.h"
 #include "module/open.h"
 
 #include <dirent.h>
@@ -61,7 +62,7 @@ static bool maps_confirm(const struct attempt *a)
 	char name[64], *line = NULL;
 	size_t cap = 0;
 	bool same = false;
-	snprintf(name, sizeof name, "/proc/%d/maps", (int)a->m->pid);
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)living_thread(a->m->pid));
 	FILE *f = fopen(name, "re");
 	if (!f)
 		return false;
@@ -152,7 +153,7 @@ static bool way_root(struct attempt *a)
 	char name[64];
 	if (!can_ask_process(a) || a->path[0] != '/' || a->m->deleted)
 		return false;
-	snprintf(name, sizeof name, "/proc/%d/root", (int)a->m->pid);
+	snprintf(name, sizeof name, "/proc/%d/root", (int)living_thread(a->m->pid));
 	int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0) {
 		blame(a, errno);
@@ -173,8 +174,8 @@ static bool way_map_files(struct attempt *a)
 	char name[128];
 	if (!can_ask_process(a) || !a->m->map_end)
 		return false;
-	snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)a->m->pid,
-		 a->m->map_start, a->m->map_end);
+	snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)living_thread(a->m->pid), a->m->map_start, a->m->map_end);
 	return accept_fd(a, open(name, OPEN_FLAGS), false);
 }
 
@@ -190,7 +191,7 @@ static bool way_exe(struct attempt *a)
 	struct stat st;
 	if (!can_ask_process(a))
 		return false;
-	snprintf(name, sizeof name, "/proc/%d/exe", (int)a->m->pid);
+	snprintf(name, sizeof name, "/proc/%d/exe", (int)living_thread(a->m->pid));
 	if (stat(name, &st) || !is_inode(a, &st))
 		return false;
 	return accept_fd(a, open(name, OPEN_FLAGS), false);

@@ -4,6 +4,7 @@
  * It has no file. Every 64-bit process of a running kernel maps the same one, so our own will do
  * where the target's memory is closed to us; for a recording only when the build ids agree.
  */
+#include "base/living.h"
 #include "module/vdso.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static int copy_target(const struct module *m, void **ret_bytes, size_t *ret_siz
 	uint64_t size = m->base ? m->size : m->map_end - m->map_start;
 	if (!m->pid || !start || !size || size > VDSO_MAX)
 		return -ENOENT;
-	snprintf(path, sizeof path, "/proc/%d/mem", (int)m->pid);
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)living_thread(m->pid));
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

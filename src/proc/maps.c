@@ -5,6 +5,7 @@
  * escapes only newlines in it (seq_path: \012), so spaces and everything else arrive raw. Whoever
  * keeps mappings (space.c) decides what a line means; here is only syntax.
  */
+#include "base/living.h"
 #include "proc/maps.h"
 
 #include <errno.h>
@@ -201,7 +202,7 @@ int maps_read(pid_t pid, char **ret_text, size_t *ret_len, struct err *err)
 	char name[64];
 	int fd, rc;
 
-	snprintf(name, sizeof name, "/proc/%d/maps", pid);
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)living_thread(pid));
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		int no = errno == ENOENT ? ESRCH : errno;

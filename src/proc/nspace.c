@@ -4,6 +4,7 @@
  * Container engines name their cgroups by a 64-digit id behind a prefix of their own, or put it
  * below a directory of their own; a table knows them. Anything else is named as systemd names it.
  */
+#include "base/living.h"
 #include "proc/nspace.h"
 
 #include <ctype.h>
@@ -38,6 +39,7 @@ bool nspace_other_files(pid_t pid)
 	struct stat a, b;
 	ssize_t n, m;
 
+	pid = living_thread(pid);
 	snprintf(name, sizeof name, "/proc/%d/ns/mnt", pid);
 	n = readlink(name, theirs, sizeof theirs);
 	m = readlink("/proc/self/ns/mnt", ours, sizeof ours);

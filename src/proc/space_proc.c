@@ -6,6 +6,7 @@
  * new list is built and takes the old one's place only when it differs. Runs on the source thread
  * that owns the space.
  */
+#include "base/living.h"
 #include "proc/space.h"
 
 #include <fcntl.h>
@@ -61,7 +62,8 @@ static bool really_deleted(const struct reading *r, const struct maps_line *m)
 	char name[MAPS_PATH_MAX + 64];
 	struct stat st;
 
-	snprintf(name, sizeof name, "/proc/%d/root%s (deleted)", r->space->pid, m->path);
+	snprintf(name, sizeof name, "/proc/%d/root%s (deleted)", (int)living_thread(r->space->pid),
+		 m->path);
 	return stat(name, &st) != 0 || st.st_ino != m->inode;
 }
 
@@ -181,7 +183,7 @@ static bool begins_as_elf(struct reading *r, size_t i)
 	if (r->data[i].pgoff)
 		return false;
 	if (r->mem_fd < 0) {
-		snprintf(name, sizeof name, "/proc/%d/mem", r->space->pid);
+		snprintf(name, sizeof name, "/proc/%d/mem", (int)living_thread(r->space->pid));
 		r->mem_fd = open(name, O_RDONLY | O_CLOEXEC);
 	}
 	return r->mem_fd >= 0 &&
@@ -243,7 +245,7 @@ static void read_exe(struct reading *r)
 	char name[64];
 	ssize_t n;
 
-	snprintf(name, sizeof name, "/proc/%d/exe", r->space->pid);
+	snprintf(name, sizeof name, "/proc/%d/exe", (int)living_thread(r->space->pid));
 	n = readlink(name, r->exe, sizeof r->exe - 1);
 	r->exe[n > 0 ? n : 0] = '\0';
 	maps_cut_deleted(r->exe);

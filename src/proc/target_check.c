@@ -6,6 +6,7 @@
  * stopping it. Only when that is refused are the kernel's reasons looked up, because EPERM alone
  * names none of them.
  */
+#include "base/living.h"
 #include "proc/target_check.h"
 
 #include <errno.h>
@@ -152,7 +153,7 @@ static int try_own_child(void)
 		for (;;)
 			pause();
 	}
-	rc = try_seize(pid);
+	rc = try_seize(living_thread(pid));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, __WALL);
 	return rc;
@@ -237,7 +238,7 @@ int target_check_trace(pid_t pid, struct err *err)
 			"process %s is already traced by %s, and there can be only one tracer: "
 			"end that one, or use --sampler perf",
 			label, proc_label(atoi(text), tracer, sizeof tracer));
-	rc = try_seize(pid);
+	rc = try_seize(living_thread(pid));
 	if (rc == -ESRCH)
 		return err_set(err, ESRCH, "process %s has just ended", label);
 	return rc ? refuse_trace(pid, -rc, err) : 0;
@@ -248,7 +249,7 @@ static bool may_trace(pid_t pid, uint32_t *programs)
 {
 	if (proc_kind(pid) != PROC_PROGRAM)
 		return false;
-	int rc = try_seize(pid);
+	int rc = try_seize(living_thread(pid));
 	*programs += rc && rc != -ESRCH;
 	return !rc;
 }

@@ -4,6 +4,7 @@
  *
  * The steps of opening run on whoever opens the source, the rest on the source thread.
  */
+#include "base/living.h"
 #include "sample/perf_setup.h"
 
 #include <dirent.h>
@@ -95,7 +96,7 @@ int perf_setup_probe(const struct target *target, const struct source_config *co
 		return perf_open_explain(allowed.rc, "cpu-clock", 0, -1, err);
 	if (pid < 0)
 		return allowed.cpu_wide ? 0 : perf_open_explain(-EACCES, "cpu-clock", -1, 0, err);
-	fd = perf_open(&attr, pid, -1, -1, 0);
+	fd = perf_open(&attr, living_thread(pid), -1, -1, 0);
 	if (fd < 0)
 		return perf_open_explain(fd, "cpu-clock", pid, -1, err);
 	close(fd);

@@ -42,7 +42,7 @@ void timer_read_stack(struct timer_source *ts, struct timer_thread *t, struct ti
 
 	if (ts->config->call_graph == CALL_GRAPH_NONE)
 		return;
-	n = process_vm_readv(t->pid, &to, 1, &from, 1, 0);
+	n = process_vm_readv(t->tid, &to, 1, &from, 1, 0);
 	c->s.stack = c->stack;
 	c->s.stack_asked = t->stack_bytes;
 	c->s.stack_bytes = n > 0 ? (size_t)n : 0;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/living.h"
 #include "base/clock.h"
 #include "proc/maps.h"
 #include "proc/procfs.h"
@@ -40,7 +41,7 @@ static uint64_t image_of(pid_t pid, struct proc_stat *ret_stat)
 	struct stat exe = {0};
 	char path[32];
 
-	snprintf(path, sizeof path, "/proc/%d/exe", pid);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)living_thread(pid));
 	if (proc_stat_read(pid, 0, ret_stat) || stat(path, &exe) != 0)
 		return 0; /* ended, or a kernel thread */
 	return hash_pair(ret_stat->start_stack, hash_pair(exe.st_dev, exe.st_ino));
@@ -67,7 +68,7 @@ static int open_maps(const struct timer_source *ts, pid_t pid)
 
 	if (ts->processes.len > FDS_MOST)
 		return -1;
-	snprintf(path, sizeof path, "/proc/%d/maps", pid);
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)living_thread(pid));
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 

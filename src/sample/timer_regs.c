@@ -64,11 +64,11 @@ static bool signal_waits(pid_t pid, pid_t tid)
 	return (set[0] | set[1]) & ~set[2];
 }
 
-static bool read_code(pid_t pid, uint64_t addr, void *buf, size_t size)
+static bool read_code(pid_t tid, uint64_t addr, void *buf, size_t size)
 {
 	struct iovec to = {buf, size}, from = {(void *)(uintptr_t)addr, size};
 
-	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+	return process_vm_readv(tid, &to, 1, &from, 1, 0) == (ssize_t)size;
 }
 
 #if defined(__x86_64__)
@@ -208,11 +208,11 @@ static bool can_be_made_again(long nr)
 	return false;
 }
 
-static bool made_by_syscall(pid_t pid, uint64_t ip)
+static bool made_by_syscall(pid_t tid, uint64_t ip)
 {
 	uint8_t code[2];
 
-	return read_code(pid, ip - 2, code, 2) && code[0] == 0x0f && code[1] == 0x05;
+	return read_code(tid, ip - 2, code, 2) && code[0] == 0x0f && code[1] == 0x05;
 }
 
 enum timer_restart timer_restart_call(pid_t pid, pid_t tid, struct timer_regs *r)
@@ -230,7 +230,7 @@ enum timer_restart timer_restart_call(pid_t pid, pid_t tid, struct timer_regs *r
 	}
 	if (nr < 0 || result != -EINTR || signal_waits(pid, tid))
 		return RESTART_NONE;
-	if (r->size == SIZE32 || !can_be_made_again(nr) || !made_by_syscall(pid, u->rip))
+	if (r->size == SIZE32 || !can_be_made_again(nr) || !made_by_syscall(tid, u->rip))
 		return RESTART_LOST;
 	u->rip -= 2;
 	u->rax = u->orig_rax;
@@ -296,7 +296,7 @@ enum timer_restart timer_restart_call(pid_t pid, pid_t tid, struct timer_regs *r
 	uint32_t code;
 
 	if (r->size == SIZE32 || (int64_t)r->words[0] != -EINTR ||
-	    !read_code(pid, r->words[ARM64_PC] - 4, &code, sizeof code) || code != svc)
+	    !read_code(tid, r->words[ARM64_PC] - 4, &code, sizeof code) || code != svc)
 		return RESTART_NONE;
 	return signal_waits(pid, tid) ? RESTART_NONE : RESTART_LOST;
 }

@@ -5,6 +5,7 @@
  * container's own debug files are found, then under ours. Runs on the resolver thread, outside
  * guards: whatever is read here is read by image.h's guarded copies or into memory.
  */
+#include "base/living.h"
 #include "debugfile.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ int debug_open_path(const struct debug_places *p, const char *path)
 		return try_open(full);
 	}
 	if (p->access->live && p->pid > 0) {
-		snprintf(full, sizeof full, "/proc/%d/root/%s", (int)p->pid, path);
+		snprintf(full, sizeof full, "/proc/%d/root/%s", (int)living_thread(p->pid), path);
 		fd = try_open(full);
 		if (fd >= 0)
 			return fd;

@@ -5,6 +5,7 @@
  * user, to us or to root. One that shrinks or is replaced is read anew. Runs on the resolver
  * thread.
  */
+#include "base/living.h"
 #include "jitmap.h"
 
 #include <fcntl.h>
@@ -174,8 +175,8 @@ static int open_map(struct jitmap *j)
 		return try(j, path);
 	}
 	if (j->access->live) {
-		snprintf(path, sizeof path, "/proc/%d/root/tmp/perf-%d.map", (int)j->pid,
-			 (int)inner_pid(j->pid));
+		snprintf(path, sizeof path, "/proc/%d/root/tmp/perf-%d.map",
+			 (int)living_thread(j->pid), (int)inner_pid(j->pid));
 		fd = try(j, path);
 	}
 	/* A recording of another machine or boot has nothing to do with our /tmp. */
@@ -223,7 +224,7 @@ static char *search_dump(const struct jitmap *j)
 	char maps[64], line[PATH_MAX + 128], *path = NULL;
 	FILE *f;
 
-	snprintf(maps, sizeof maps, "/proc/%d/maps", (int)j->pid);
+	snprintf(maps, sizeof maps, "/proc/%d/maps", (int)living_thread(j->pid));
 	f = fopen(maps, "re");
 	while (f && !path && fgets(line, sizeof line, f)) {
 		const char *slash = strchr(line, '/'), *name;
@@ -234,7 +235,7 @@ static char *search_dump(const struct jitmap *j)
 		if (strncmp(name, "jit-", 4) != 0 || len < 5 ||
 		    strcmp(line + len - 5, ".dump") != 0)
 			continue;
-		if (asprintf(&path, "/proc/%d/root%s", (int)j->pid, slash) < 0)
+		if (asprintf(&path, "/proc/%d/root%s", (int)living_thread(j->pid), slash) < 0)
 			path = NULL;
 	}
 	if (f)

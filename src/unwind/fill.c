@@ -5,6 +5,7 @@
  * which survives changed maps and is shared by all processes that map the file. Owned by the source
  * thread.
  */
+#include "base/living.h"
 #include "unwind/inner.h"
 
 #include <errno.h>
@@ -145,7 +146,7 @@ static struct row jit_row(const struct unwinder *u, const struct space *space, u
 	struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 1), sizeof code};
 	ssize_t got = -1;
 	if (u->config.live)
-		got = process_vm_readv(space_pid(space), &to, 1, &from, 1, 0);
+		got = process_vm_readv(living_thread(space_pid(space)), &to, 1, &from, 1, 0);
 	if (got > 1)
 		code_guess_row(NATIVE_ARCH, code + 1, (size_t)got - 1, 1, &row);
 	return row;

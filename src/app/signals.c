@@ -77,6 +77,7 @@ void signals_init(void)
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	handle_requests(on_request);
 	install(SIGPIPE, SIG_IGN, 0);
+	install(SIGXFSZ, SIG_IGN, 0); /* a write beyond ulimit -f fails with EFBIG instead */
 	if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 		install(SIGTSTP, on_stop, SA_RESTART);
 }

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Install the handlers. SIGINT, SIGTERM, SIGHUP and SIGQUIT become a pending request; SIGPIPE is
- * ignored; SIGTSTP waits until the sampler holds nothing of the target. Before any thread starts.
+ * Install the handlers. SIGINT, SIGTERM, SIGHUP and SIGQUIT become a pending request; SIGPIPE and
+ * SIGXFSZ are ignored; SIGTSTP waits until the sampler holds nothing of the target. Before any
+ * thread starts.
  */
 void signals_init(void);
 

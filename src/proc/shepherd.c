@@ -47,6 +47,7 @@ static noreturn void be_command(struct shepherd_pipes *p, char **argv, const cha
 	    (p->output[1] >= 0 && !move_fd(p->output[1], STDERR_FILENO)))
 		_exit(127);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	do
 		n = read(p->go[0], &go, 1);

@@ -131,6 +131,9 @@ check "call stacks that the hardware does not keep" eval '
 check "a full disk is a sentence, the report is printed" eval '
 	run "$ALTPTTOP" --batch --duration 0.5 --format csv -o /dev/full -p $mine
 	[ $status = 1 ] && grep -q "No space left" "$dir/err" && grep -q alpha "$dir/out"'
+check "so is a limit of file sizes" eval '
+	(ulimit -f 1; "$ALTPTTOP" --batch --duration 0.5 --format csv -o "$dir/large.csv" -p $mine >/dev/null 2>"$dir/err"; exit $?)
+	[ $? = 1 ] && grep -q "^altpttop: cannot write .*: File too large" "$dir/err"'
 check "the doctor answers" eval 'run "$ALTPTTOP" --doctor; [ $status = 0 ] && grep -q perf_event_paranoid "$dir/out"'
 check "the doctor answers without perf" eval '
 	run "$PROGRAMS/noperf" "$ALTPTTOP" --doctor; [ $status = 0 ] && grep -qi "not permitted\|refused\|seccomp" "$dir/out"'

@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,13 @@
 
 struct tail { /* what a trace line says behind its time */
 	struct trace_insn insn;
-	bool nothing;
+	bool nothing, foreign; /* no step of the trace; a line of another event */
 };
 
 struct script {
 	struct import *im;
 	bool trace, branch_only, arm64;
+	bool by_insn; /* instructions tell the classes: a line without one is something else's */
 	/* the sample being gathered */
 	bool open;
 	struct raw_sample sample;
@@ -45,7 +47,7 @@ struct script {
 	uint32_t nthreads, thread;
 	char prefix[256];
 	size_t prefix_len;
-	uint64_t line_number, time_ns;
+	uint64_t line_number, time_ns, foreign;
 	bool gap;
 };
 
@@ -64,7 +66,6 @@ static bool empty_line(const char *line, size_t n)
 {
 	while (n && isspace((unsigned char)line[n - 1]))
 		n--;
-	(void)line;
 	return !n;
 }
 
@@ -300,6 +301,18 @@ static str_id symbol_id(struct script *s, struct text t)
 	return t.n ? tables_strn(s->im->tables, t.s, t.n) : 0;
 }
 
+/*
+ * Between the lines of a trace there may be samples of other events (of which --call-trace prints
+ * nothing but the time), and messages of the decoder's:
+ * "psb: psb offs: 0x42". "probe:x: (address) a=1" looks like a call that tells its level.
+ */
+static bool is_foreign(const struct script *s, const struct script_header *h,
+		       const struct script_branch *b)
+{
+	bool own = !h->event.n || starts(h->event, "branches") || starts(h->event, "instructions");
+	return (!b->known && !own) || (b->level && h->event.n) || (s->by_insn && !h->insn.n);
+}
+
 static struct tail parse_tail(struct script *s, const char *text, size_t n)
 {
 	struct script_header h = {0};
@@ -314,8 +327,10 @@ static struct tail parse_tail(struct script *s, const char *text, size_t n)
 		return t;
 	memcpy(joined, line, lead);
 	memcpy(joined + lead, text, n);
-	if (scriptline_header(joined, lead + n, &h) && scriptline_branch(h.rest.s, h.rest.n, &b) &&
-	    !(b.level && h.event.n)) { /* "probe:x: (address) a=1" has no level */
+	bool place = scriptline_header(joined, lead + n, &h) &&
+		     scriptline_branch(h.rest.s, h.rest.n, &b);
+	t.foreign = place ? is_foreign(s, &h, &b) : empty_line(text, n);
+	if (place && !t.foreign) {
 		struct script_place at = b.at;
 		if (b.kind == INSN_START) {
 			if (b.has_to)
@@ -426,10 +441,12 @@ static int trace_line(struct script *s, const char *line, size_t n)
 		map64_put(&s->memo, key, index);
 	}
 	const struct tail *t = &s->tails.data[index];
-	if (t->nothing) {
+	if (t->foreign)
+		s->foreign++;
+	else if (t->nothing)
 		import_skip(s->im, s->line_number);
+	if (t->nothing)
 		return 0;
-	}
 	struct trace_insn insn = t->insn;
 	insn.time_ns = s->time_ns;
 	insn.thread = s->thread;
@@ -584,6 +601,7 @@ static int script_run(struct import *im, struct err *err)
 	s.trace = im->trace && is_trace(&look);
 	s.branch_only = !look.plain;
 	s.arm64 = is_arm64(&look);
+	s.by_insn = s.trace && !look.traced;
 	map64_init(&s.memo);
 	map64_init(&s.chains);
 	map64_init(&s.threads);
@@ -604,6 +622,12 @@ static int script_run(struct import *im, struct err *err)
 		im->sink->ops->say(im->sink->ctx,
 				   "the recording seems to be cut off: its last line has no end, "
 				   "so that the last sample may be wrong");
+	if (s.foreign) {
+		char text[96];
+		snprintf(text, sizeof text, "%llu lines of other events are not in the trace",
+			 (unsigned long long)s.foreign);
+		im->sink->ops->say(im->sink->ctx, text);
+	}
 	if (s.trace) {
 		int end = im->trace->ops->end(im->trace->ctx, err);
 		rc = rc ? rc : end;

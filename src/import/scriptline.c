@@ -297,34 +297,6 @@ static bool insn_field(const char *line, const char *p, const char *end)
 	return p + 2 < end && p[1] == ' ' && hex_digit(p[2]) >= 0;
 }
 
-size_t scriptline_without_insn(const char *line, size_t n, struct text *ret_insn)
-{
-	const char *end = line + n, *cut = end, *tab = line;
-	*ret_insn = (struct text){0};
-	for (const char *p = line; (p = memchr(p, ':', (size_t)(end - p))); p++) {
-		if (!insn_field(line, p, end))
-			continue;
-		if (cut == end)
-			cut = p - 5;
-		if (p[-1] != 'n' || p[-2] != 's') /* ilen: insn: follows, if at all */
-			continue;
-		const char *s = p + 2, *e = s;
-		while (e + 1 < end && hex_digit(e[0]) >= 0 && hex_digit(e[1]) >= 0)
-			e += e + 2 < end && e[2] == ' ' ? 3 : 2;
-		*ret_insn = trim(s, e);
-		break;
-	}
-	/* behind "(dso)" a tab begins a mnemonic, or " IPC: …" */
-	while ((tab = memchr(tab, '\t', (size_t)(cut - tab))) && (tab == line || tab[-1] != ')'))
-		tab++;
-	if (!tab)
-		return (size_t)(cut - line);
-	struct text behind = trim(tab, cut);
-	if (!ret_insn->n && (behind.n < 4 || memcmp(behind.s, "IPC:", 4)))
-		*ret_insn = behind;
-	return (size_t)(tab - line);
-}
-
 bool scriptline_header(const char *line, size_t n, struct script_header *ret_header)
 {
 	struct text insn;
@@ -394,6 +366,47 @@ static const char *split_dso(const char *s, const char *end, struct script_place
 		}
 	}
 	return end;
+}
+
+/* Does an address with "(dso)" behind it end at @end? "(dso)\tsymbol" is a call without one. */
+static bool ends_place(const char *line, const char *end)
+{
+	struct script_place p = {0};
+	const char *e = end > line && end[-1] == ')' ? split_dso(line, end, &p) : end;
+	if (e == end)
+		return false;
+	for (struct text w; (w = last_word(line, e)).n && w.s[w.n - 1] != ':'; e = w.s)
+		if (hex_word(w.s, w.s + w.n, &p.ip))
+			return true;
+	return false;
+}
+
+size_t scriptline_without_insn(const char *line, size_t n, struct text *ret_insn)
+{
+	const char *end = line + n, *cut = end, *tab = line;
+	*ret_insn = (struct text){0};
+	for (const char *p = line; (p = memchr(p, ':', (size_t)(end - p))); p++) {
+		if (!insn_field(line, p, end))
+			continue;
+		if (cut == end)
+			cut = p - 5;
+		if (p[-1] != 'n' || p[-2] != 's') /* ilen: insn: follows, if at all */
+			continue;
+		const char *s = p + 2, *e = s;
+		while (e + 1 < end && hex_digit(e[0]) >= 0 && hex_digit(e[1]) >= 0)
+			e += e + 2 < end && e[2] == ' ' ? 3 : 2;
+		*ret_insn = trim(s, e);
+		break;
+	}
+	/* behind "(dso)" a tab begins a mnemonic, or " IPC: …" */
+	while ((tab = memchr(tab, '\t', (size_t)(cut - tab))) && !ends_place(line, tab))
+		tab++;
+	if (!tab)
+		return (size_t)(cut - line);
+	struct text behind = trim(tab, cut);
+	if (!ret_insn->n && (behind.n < 4 || memcmp(behind.s, "IPC:", 4)))
+		*ret_insn = behind;
+	return (size_t)(tab - line);
 }
 
 bool scriptline_place(const char *s, size_t n, struct script_place *ret_place,
@@ -551,7 +564,7 @@ static bool level_line(const char *s, const char *end, struct script_branch *b)
 	if (!t.n || (*name == '(' && t.s[t.n - 1] == ')' && memchr(t.s, ' ', t.n)))
 		return false;
 	size_t padding = 0;
-	if (t.n >= 8 && hex_word(t.s, t.s + t.n, &b->at.ip))
+	if ((digit(*t.s) || t.n >= 12) && hex_word(t.s, t.s + t.n, &b->at.ip)) /* no name */
 		padding = t.n < 16 ? 16 - t.n : 0;
 	else
 		b->at.symbol = t;

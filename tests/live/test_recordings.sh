@@ -29,6 +29,12 @@ calls_equal() {
 	! grep -q 'made no sense' "$dir/cache.csv.report" && [ "$counted" -ge 9 ]
 }
 
+bytes_equal() { # --insn-trace's lines have bytes for flags: the same calls, times and instructions
+	"$PROGRAMS/steptrace" 3 "$dir/maps.insn" insn >"$dir/insn.txt" 2>"$dir/insn.truth" || return
+	analyse cache insn.csv --ghz 1 "$dir/insn.txt" || return
+	[ "$(wc -l <"$dir/insn.csv")" -ge 9 ] && diff <(sort "$dir/cache.csv") <(sort "$dir/insn.csv")
+}
+
 instructions_equal() { # all that belongs to somebody is all there is
 	local all
 	all=$(awk '$1 == "instructions" { print $2 }' "$dir/steps.truth")
@@ -133,6 +139,7 @@ perf_agrees() { # SELF samples of a recording made by perf: ours, and perf's own
 if [ "$(uname -m)" = x86_64 ]; then
 	check "a single-stepped program is recorded" steps 3
 	check "rebuilt calls are the calls that were made" calls_equal
+	check "and so they are by the instructions' bytes" bytes_equal
 	check "every instruction belongs to one function" instructions_equal
 	check "paths through tail calls and recursion are right" paths_hold
 	check "rebuilt stacks written as a Chrome trace read back" spans_equal

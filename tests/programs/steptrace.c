@@ -6,13 +6,15 @@
  * A child runs a small program one instruction at a time under ptrace; every step becomes a line:
  * comm, pid/tid, cpu, time (10 ns an instruction), event, branch flags, address, symbol+offset.
  * Functions count their own entries; the truth goes to standard error as "calls NAME N", and
- * "instructions N". A second argument names a file for a copy of /proc/self/maps. x86-64 only (exit
- * status 77 elsewhere).
+ * "instructions N". A second argument names a file for a copy of /proc/self/maps. With a third,
+ * "insn", the lines are those of `perf script --insn-trace`. x86-64 only (exit status 77
+ * elsewhere).
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,18 +132,19 @@ struct place {
 	uint64_t ip, offset;
 	char name[64];
 	const char *flags;
+	uint8_t bytes[16];
 };
 
 static void find_place(pid_t child, uint64_t ip, struct place *p)
 {
 	Dl_info info;
 	long words[2];
-	uint8_t bytes[16];
+	uint8_t *bytes = p->bytes;
 	p->ip = ip;
 	errno = 0;
 	words[0] = ptrace(PTRACE_PEEKTEXT, child, (void *)ip, NULL);
 	words[1] = ptrace(PTRACE_PEEKTEXT, child, (void *)(ip + 8), NULL);
-	memcpy(bytes, words, sizeof bytes);
+	memcpy(bytes, words, sizeof p->bytes);
 	p->flags = flags_of(bytes);
 	/* Stubs and local functions go by the name that stands before them, as they do for perf. */
 	if (dladdr((void *)ip, &info) && info.dli_sname) {
@@ -168,8 +171,22 @@ static void copy_maps(const char *path)
 		fclose(to);
 }
 
+/* An instruction is as long as the step to the next one, if that is no jump. */
+static void print_insn(const struct place *p, pid_t tid, uint64_t ns, uint64_t next)
+{
+	uint64_t step = next - p->ip, length = step - 1 < 15 ? step : 15;
+	printf("%16s %5d [000] %llu.%09llu: %16llx %s+0x%llx (prog) insn:", "steptrace", tid,
+	       (unsigned long long)(ns / 1000000000), (unsigned long long)(ns % 1000000000),
+	       (unsigned long long)p->ip, p->name, (unsigned long long)p->offset);
+	for (uint64_t i = 0; i < length; i++)
+		printf(" %02x", p->bytes[i]);
+	putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
+	bool as_insn = argc > 3 && !strcmp(argv[3], "insn");
+	struct place last = {0};
 	int rounds = argc > 1 ? atoi(argv[1]) : 3, status, on = 0;
 	uint64_t ns = 1000000000000ull, instructions = 0;
 	calls = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -195,6 +212,9 @@ int main(int argc, char **argv)
 		struct place *p = &cache[regs.rip % CACHE];
 		if (p->ip != regs.rip)
 			find_place(child, regs.rip, p);
+		if (as_insn && on)
+			print_insn(&last, child, ns, regs.rip);
+		last = *p;
 		on |= !strcmp(p->name, "traced");
 		if (!on)
 			continue;
@@ -202,6 +222,8 @@ int main(int argc, char **argv)
 			break;
 		instructions++;
 		ns += 10;
+		if (as_insn)
+			continue;
 		printf("%16s %5d/%-5d [000] %llu.%09llu: instructions:u: %-21s %16llx %s+0x%llx (prog)\n",
 		       "steptrace", child, child, (unsigned long long)(ns / 1000000000),
 		       (unsigned long long)(ns % 1000000000), p->flags, (unsigned long long)p->ip,

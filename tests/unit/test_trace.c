@@ -342,6 +342,27 @@ static void test_branch_spans(void **state)
 	unlink(chrome);
 }
 
+/* Samples and messages of other events between the lines of a trace are none of its steps. */
+static void test_other_events(void **state)
+{
+	(void)state;
+	const struct analyser_options options = {.pattern = PATTERN_CACHE};
+	const struct analysis *a = read_text(
+		BRANCH("0100", "call", "104", "main+0x4",
+		       "200 work+0x0") "prog 7/7 [000] 1.000000150: 301343 cycles:  7f00 other+0x5 (/bin/prog)\n"
+				       "prog 7/7 [000] 1.000000155:   \n"
+				       "prog 7/7 [000] 1.000000160: psb:  psb offs: 0x42  7f00 other+0x5 (/bin/prog)\n" BRANCH(
+					       "0200", "return", "210", "work+0x10",
+					       "109 main+0x9"),
+		&options, 0);
+	assert_int_equal(counting_row(a, c.tables, "other"), -1);
+	assert_cell(a, "work", "time", 100);
+	assert_null(strstr(a->note, "made no sense"));
+	assert_non_null(strstr(c.said.buf, "3 lines of other events"));
+	assert_int_equal(c.loss[LOSS_BAD_RECORD], 0);
+	counting_fini(&c);
+}
+
 /* --- what --insn-trace and --call-trace print --- */
 
 #define INSN(time, ip, symbol, insn) \
@@ -362,6 +383,10 @@ static void test_insn_trace(void **state)
 		PROGRAM(" ilen: 1 insn: 55", " ilen: 3 insn: 48 89 e5",
 			" ilen: 5 insn: e8 f7 00 00 00", " ilen: 1 insn: 90", " ilen: 1 insn: c3",
 			" ilen: 1 insn: 90"),
+		/* a sample of another event among them is no instruction */
+		PROGRAM(" insn: 55\nprog 7 1.000000101:  401050 main+0x50 (/bin/prog)",
+			" insn: 48 89 e5", " insn: e8 f7 00 00 00", " insn: 90", " insn: c3",
+			" insn: 90"),
 		PROGRAM("\t\tpushq %rbp", "\t\tmovq %rsp, %rbp", "\t\tcallq 0x401100",
 			"\t\tnopl  %eax, (%rax,%rax,1)", "\t\tretq", "\t\tnop"),
 	};
@@ -387,7 +412,7 @@ static void test_insn_trace(void **state)
 	}
 }
 
-#define CALL(time, flags, name) "prog 7 [000] 1.00000" time ": " flags "(/bin/prog   ) " name "\n"
+#define CALL(time, flags, name) "prog 7 [000] 1.00000" time ": " flags "(/bin/prog   )\t" name "\n"
 
 static void test_call_trace(void **state)
 {
@@ -406,6 +431,15 @@ static void test_call_trace(void **state)
 	assert_cell(a, "c", "depth", 2);
 	assert_cell(a, "d", "self_time", 40);
 	assert_non_null(strstr(a->note, "returns are not in the trace"));
+	counting_fini(&c);
+	/* blanks instead of a tab; without a symbol an address, padded to sixteen digits */
+	a = read_text(
+		"prog 7 1.0: (/bin/prog)        a\nprog 7 1.1: (/bin/prog)                      401100\n"
+		"prog 7 1.3: (/bin/prog)        b\n",
+		&options, 0);
+	assert_cell(a, "a", "time", 300000000);
+	assert_cell(a, "[unknown]", "depth", 1);
+	assert_cell(a, "b", "depth", 0);
 	counting_fini(&c);
 	/* with returns the time after them is the caller's, and nobody's above the first */
 	a = read_text(CALL("0100", "call   ", "   a") CALL("0110", "call   ", "       b")
@@ -450,7 +484,8 @@ int main(void)
 		cmocka_unit_test(test_cache_repair),     cmocka_unit_test(test_cache_trampoline),
 		cmocka_unit_test(test_cache_files),      cmocka_unit_test(test_edge),
 		cmocka_unit_test(test_branch_times),     cmocka_unit_test(test_branch_spans),
-		cmocka_unit_test(test_insn_trace),       cmocka_unit_test(test_call_trace),
+		cmocka_unit_test(test_other_events),     cmocka_unit_test(test_insn_trace),
+		cmocka_unit_test(test_call_trace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,7 +235,8 @@ struct answer_status {
 	uint64_t samples;    /* in the window */
 	uint64_t loss[LOSS_KINDS];
 	uint64_t cut[CUT_REASONS];
-	double cut_share; /* of user stacks in the window */
+	double cut_share;     /* of user stacks in the window */
+	char cut_advice[192]; /* what makes more of them whole, "" none */
 	double stitched_share;
 	double no_symbol_share;     /* sample-weighted */
 	char no_symbol_advice[160]; /* which module to install debug files for, "" none */

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/build.h"
+#include "insight/cut.h"
 #include "profile/usage.h"
 #include "symbol/resolver.h"
 
@@ -101,6 +102,7 @@ static void fill_quality(const struct build *b, struct answer_status *s, const s
 	for (unsigned i = CUT_NONE + 1; i < CUT_REASONS; i++)
 		cut += t->cut[i];
 	s->cut_share = t->stacks ? (double)cut / (double)t->stacks : 0;
+	cut_advice(t->cut, !b->e->setup.live, s->cut_advice, sizeof s->cut_advice);
 	s->stitched_share = t->stacks ? (double)t->stitched / (double)t->stacks : 0;
 	s->unsampled_share = b->whole ? (double)b->unsampled_weight / (double)b->whole : 0;
 }
@@ -231,6 +233,17 @@ static void explain_nameless(struct build *b, const char *advice)
 	}
 }
 
+/* What makes more stacks whole is said where the cut ones hang, also on rows of several frames. */
+static void explain_cut(struct build *b, const char *advice)
+{
+	const struct loc *cut = tables_loc(b->t, FRAME_TRUNCATED);
+	const char *name = tables_text(b->t, tables_func_get(b->t, cut->lines[0].func)->shown);
+
+	for (uint32_t i = 0; *advice && i < b->nrows; i++)
+		if (!*b->rows[i].hint && strstr(b->rows[i].full, name))
+			b->rows[i].hint = advice;
+}
+
 void build_status(struct build *b, struct answer_status *s)
 {
 	struct engine *e = b->e;
@@ -251,6 +264,7 @@ void build_status(struct build *b, struct answer_status *s)
 	fill_quality(b, s, &tally);
 	fill_symbols(b, s);
 	explain_nameless(b, s->no_symbol_advice);
+	explain_cut(b, s->cut_advice);
 	fill_files(b, s);
 	fill_spark(b, s);
 	s->own_cpu = e->own_cpu;

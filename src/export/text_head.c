@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "export/text.h"
+#include "insight/cut.h"
 
 #define RARE_NS 100000000u /* samples further apart than this may well miss all */
 
@@ -201,7 +202,9 @@ static void put_stacks(struct text_report *t)
 			      t->s->cut[i]);
 		any = true;
 	}
-	strbuf_putc(&t->b, '\n');
+	char advice[192];
+	cut_advice(t->s->cut, t->s->recorded, advice, sizeof advice);
+	strbuf_printf(&t->b, "%s%s\n", *advice ? "; " : "", advice);
 }
 
 static void put_symbols(struct text_report *t)

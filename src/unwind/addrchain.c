@@ -9,6 +9,7 @@
 #include "unwind/root.h"
 
 #define LIKELY_FUNCTION 4096 /* bytes, where nothing tells how long functions are */
+#define NEVER_MAPPED    4096 /* no code lies below */
 #define AGREE           3 /* frames in which a chain must agree with a walk to be believed beyond it */
 
 struct look {
@@ -60,7 +61,10 @@ enum cut_reason chain_frames(struct unwinder *u, struct space *space, const stru
 		const struct cache_entry *e = entry_at(u, space, generation, s->user[k],
 						       exact ? HOW_EXACT : HOW_RETURN);
 		if (!e && k > 0) {
-			why = CUT_NO_MODULE;
+			/* Where frame pointers are other values, what they lead to is no address.
+			 */
+			if (s->user_is_lbr || s->user[k] >= NEVER_MAPPED)
+				why = CUT_NO_MODULE;
 			break;
 		}
 		frames[n++] = e ? e->frame : FRAME_UNKNOWN;

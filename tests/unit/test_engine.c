@@ -102,6 +102,44 @@ static void test_functions(void **state)
 	tear_down(&b);
 }
 
+/* One stack in four ends where frame pointers do. */
+static void play_chains(struct script *s)
+{
+	frame_id hot = script_frame(s->tables, "hot", 0x2000);
+	uint64_t chain[] = {0x5000}, now = clock_mono_ns() - 1000 * MS;
+	const struct raw_sample cut = {
+		.time_ns = now, .pid = 7, .tid = 8, .weight = MS, .user = chain, .nuser = 1};
+
+	for (int i = 0; i < 25; i++) {
+		s->sink->ops->sample(s->sink->ctx, &cut);
+		for (int k = 0; k < 3; k++)
+			script_sample(s, now, 7, 8, MS, &hot, 1);
+	}
+}
+
+static void test_cut_advice(void **state)
+{
+	(void)state;
+	static const enum view_kind views[] = {VIEW_FUNCTIONS, VIEW_TREE};
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_chains}};
+	struct engine_setup setup = {.live = true};
+	bed_up(&b, &setup);
+	for (size_t i = 0; i < 2; i++) {
+		struct query q = bed_question(views[i]);
+		q.flags = QUERY_EXPAND_ALL;
+		const struct answer *a = ask(&b, q, 100);
+		const struct row *cut = bed_row(a, i ? "[truncated] ▸ [unknown]" : "[truncated]");
+		const struct row *hot = bed_row(a, "hot");
+		assert_non_null(cut);
+		assert_non_null(strstr(cut->hint, "25.00 % of the stacks: watch without"));
+		assert_non_null(hot);
+		assert_string_equal(hot->hint, "");
+		answer_unref(a);
+	}
+	tear_down(&b);
+}
+
 static void test_save(void **state)
 {
 	(void)state;
@@ -559,6 +597,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_cut_advice),
 		cmocka_unit_test(test_save),
 		cmocka_unit_test(test_save_tells_its_span),
 		cmocka_unit_test(test_snapshot),

@@ -69,6 +69,32 @@ static void test_costs(void **state)
 	made_fini(&m);
 }
 
+/* Code without frame pointers, recorded by them: what to record instead, when it is worth it. */
+static void test_frame_pointers(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.cut[CUT_NONE] = 898;
+	m.s.cut[CUT_FP_CHAIN] = 100;
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "\nstacks    89.80 % complete; cut: stack dump too short 2, frame "
+			   "pointers ended 100\n");
+	free(text);
+	m.s.cut[CUT_FP_CHAIN] = 1100;
+	m.s.recorded = true;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "frame pointers ended 1100; frame pointers do not lead to the root of "
+			   "55.00 % of the stacks: record with perf record --call-graph dwarf, or "
+			   "watch live without --call-graph fp\n");
+	free(text);
+	m.s.recorded = false;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "55.00 % of the stacks: watch without --call-graph fp\n");
+	free(text);
+	made_fini(&m);
+}
+
 /* Addresses are told apart in the profile, not in its lines. */
 static void test_folded_sums_addresses(void **state)
 {
@@ -497,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_folded_sums_addresses),
 		cmocka_unit_test(test_rollup_counts_recursion_once),
 		cmocka_unit_test(test_no_stack_is_unknown),

@@ -92,10 +92,13 @@ static void user_chain(void **state)
 	b.s.nuser = 2;
 	unwind(&b);
 	expect_end(&b, 2, CUT_FP_CHAIN);
-	chain[2] = 0x7;
+	chain[2] = 0x7000;
 	b.s.nuser = 3;
 	unwind(&b);
 	expect_end(&b, 2, CUT_NO_MODULE);
+	chain[2] = 0x7; /* rbp pointed at something else */
+	unwind(&b);
+	expect_end(&b, 2, CUT_FP_CHAIN);
 	bed_close(&b);
 }
 

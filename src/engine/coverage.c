@@ -10,18 +10,26 @@
 #define SPAN_NS 1000000000u /* counted for so long */
 #define SHARE_OFF \
 	0.2 /* what losses that are told elsewhere, and readings a moment apart, may take */
-#define PERIODS_OFF 100 /* so many samples' worth, at the asked rate */
+#define SAMPLES_OFF 100
+
+/* How many samples there should be: at the asked rate, or each worth what those that came are. */
+static double expected(const struct count_state *c, const struct event_desc *d)
+{
+	if (d->freq_hz)
+		return (double)d->freq_hz * (double)c->last.enabled_ns / 1e9;
+	return c->sampled ? (double)c->samples * (double)c->last.value / (double)c->sampled
+			  : (double)c->last.value;
+}
 
 double coverage_astray(const struct count_state *c, const struct event_desc *d)
 {
-	double counted = (double)c->last.value, sampled = (double)c->sampled, expected;
+	double counted = (double)c->last.value, off;
 
-	if (!c->seen || !d->sampled || d->hidden || d->unit == EVENT_NS || !d->freq_hz ||
+	if (!c->seen || !d->sampled || d->hidden || d->unit == EVENT_NS ||
 	    value_unknown(c->state) || c->last.enabled_ns < SPAN_NS || !(counted > 0))
 		return NAN;
-	expected = (double)d->freq_hz * (double)c->last.enabled_ns / 1e9;
-	if (fabs(sampled - counted) < SHARE_OFF * counted ||
-	    expected * fabs(sampled - counted) / counted < PERIODS_OFF)
+	off = fabs((double)c->sampled - counted) / counted;
+	if (off < SHARE_OFF || off * expected(c, d) < SAMPLES_OFF)
 		return NAN;
-	return sampled / counted;
+	return (double)c->sampled / counted;
 }

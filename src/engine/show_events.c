@@ -123,7 +123,7 @@ static const char *remark(struct build *b, uint16_t index, const struct event_de
 		return value_reason(VALUE_HIDDEN);
 	astray = coverage_astray(c, d);
 	if (!isnan(astray))
-		return build_text(b, "samples stand for %.2g %% of it: do not trust its shares",
+		return build_text(b, "samples stand for %.3g %% of it: do not trust its shares",
 				  100 * astray);
 	if (c->seen && *value_reason(c->state))
 		return value_reason(c->state);

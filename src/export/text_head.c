@@ -123,8 +123,8 @@ static void put_counters(struct text_report *t)
 			escape_plain(&t->b, e->desc.name);
 			strbuf_printf(
 				&t->b,
-				": its samples stand for %.2g %% of what it counted: its interrupts "
-				"get lost here, do not trust shares of it\n",
+				": its samples stand for %.3g %% of what it counted: do not trust shares "
+				"of it\n",
 				100 * e->astray);
 		}
 		if (!value_unknown(e->state) && e->state != VALUE_SCALED)

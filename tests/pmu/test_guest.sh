@@ -256,7 +256,7 @@ check "each step shows what it should" eval '! has keys "^(first|step)_ms -1"'
 # Two emulated CPUs share this machine's time with whatever else runs on it: a spoilt run is taken again. They also lose
 # interrupts of a counter, so that perf record has a handful of samples: the report must be right, or say so.
 says_astray() { # NAME
-	has "$1" '^counter +cycles: its samples stand for [0-9.e-]+ % of what it counted'
+	has "$1" '^counter +cycles: its samples stand for [0-9.e+-]+ % of what it counted'
 }
 two_cpus() {
 	local attempt

@@ -13,7 +13,8 @@
 #include "engine/build.h"
 #include "trace/filter.h"
 
-static const char *const row_titles[ANALYSIS_KINDS] = {"spans", "functions", "edges"};
+static const char *const row_titles[ANALYSIS_KINDS] = {"spans", "functions, averages a call",
+						       "edges"};
 static const enum row_kind row_kinds[ANALYSIS_KINDS] = {ROW_SPAN, ROW_CALLS, ROW_EDGE};
 
 /* "file.c:12" of a frame, "" as long as it is not known. */

@@ -3,9 +3,8 @@
  *
  * Runs on the source thread. Lines repeat, so what a line's tail says is remembered by its hash
  * (bounded); a trace is then one hash, one look-up and the time's digits a line. Taking lines apart
- * is in scriptline.c.
+ * is in scriptline.c, telling samples from a trace in scriptlook.c.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +14,10 @@
 #include "import/importer.h"
 #include "import/insnbytes.h"
 #include "import/scriptline.h"
+#include "import/scriptlook.h"
 
-#define MEMO_MAX        (1u << 20)
-#define STACK_MAX       4096
-#define RECOGNISE_LINES 200
+#define MEMO_MAX  (1u << 20)
+#define STACK_MAX 4096
 
 struct tail { /* what a trace line says behind its time */
 	struct trace_insn insn;
@@ -55,18 +54,6 @@ static bool starts(struct text t, const char *s)
 {
 	size_t n = strlen(s);
 	return t.n >= n && !memcmp(t.s, s, n);
-}
-
-static bool is_error_line(const char *line, size_t n)
-{
-	return n > 23 && memmem(line, n < 40 ? n : 40, "instruction trace error", 23);
-}
-
-static bool empty_line(const char *line, size_t n)
-{
-	while (n && isspace((unsigned char)line[n - 1]))
-		n--;
-	return !n;
 }
 
 /* --- samples --- */
@@ -227,13 +214,6 @@ static void open_sample(struct script *s, const struct script_header *h)
 		add_frame(s, place_frame(s, &p, 0));
 }
 
-static bool bare_frame(const char *line, size_t n, struct script_place *ret_place)
-{
-	return n && (line[0] == ' ' || line[0] == '\t') && scriptline_frame(line, n, ret_place) &&
-	       ret_place->has_ip &&
-	       (ret_place->symbol.n || ret_place->dso.n || memmem(line, n, "[unknown]", 9));
-}
-
 /* -F brstackinsn: "\tmain+12:", then the instructions that ran there, "\t401005\tinsn: e8 …". */
 static bool block_line(const char *line, size_t n)
 {
@@ -244,7 +224,7 @@ static bool block_line(const char *line, size_t n)
 
 static void sample_line(struct script *s, const char *line, size_t n)
 {
-	if (empty_line(line, n)) {
+	if (scriptline_is_blank(line, n)) {
 		/* A blank line ends a sample; one right behind its header, before any frame, does
 		 * not. */
 		if (s->frames.len)
@@ -253,14 +233,14 @@ static void sample_line(struct script *s, const char *line, size_t n)
 	}
 	struct text insn;
 	if (line[0] == '#' ||
-	    (s->open && empty_line(line, scriptline_without_insn(line, n, &insn))))
+	    (s->open && scriptline_is_blank(line, scriptline_without_insn(line, n, &insn))))
 		return;
 	if (s->open && (frame_line(s, line, n) || block_line(line, n)))
 		return;
 	struct script_header h;
 	struct script_place place;
 	if (!s->open &&
-	    bare_frame(line, n, &place)) { /* -F ip,sym: stacks without a word on them */
+	    scriptline_bare_frame(line, n, &place)) { /* -F ip,sym: stacks without a word on them */
 		open_sample(s, &(struct script_header){
 				       .pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX});
 		frame_line(s, line, n);
@@ -272,7 +252,7 @@ static void sample_line(struct script *s, const char *line, size_t n)
 	}
 	if (s->open && add_srcline(s, line, n))
 		return;
-	if (is_error_line(line, n))
+	if (scriptline_is_error(line, n))
 		s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, 1);
 	else if (!(s->open && (line[0] == ' ' || line[0] == '\t')))
 		import_skip(s->im, s->line_number);
@@ -329,7 +309,7 @@ static struct tail parse_tail(struct script *s, const char *text, size_t n)
 	memcpy(joined + lead, text, n);
 	bool place = scriptline_header(joined, lead + n, &h) &&
 		     scriptline_branch(h.rest.s, h.rest.n, &b);
-	t.foreign = place ? is_foreign(s, &h, &b) : empty_line(text, n);
+	t.foreign = place ? is_foreign(s, &h, &b) : scriptline_is_blank(text, n);
 	if (place && !t.foreign) {
 		struct script_place at = b.at;
 		if (b.kind == INSN_START) {
@@ -416,12 +396,12 @@ static int trace_line(struct script *s, const char *line, size_t n)
 {
 	if (!n || line[0] == '#')
 		return 0;
-	const char *tail = is_error_line(line, n) ? NULL : trace_prefix(s, line, n);
+	const char *tail = scriptline_is_error(line, n) ? NULL : trace_prefix(s, line, n);
 	if (!tail) {
-		if (is_error_line(line, n)) {
+		if (scriptline_is_error(line, n)) {
 			s->gap = true;
 			s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, 1);
-		} else if (!empty_line(line, n)) {
+		} else if (!scriptline_is_blank(line, n)) {
 			import_skip(s->im, s->line_number);
 		}
 		return 0;
@@ -455,140 +435,16 @@ static int trace_line(struct script *s, const char *line, size_t n)
 	return s->im->trace->ops->insn(s->im->trace->ctx, &insn);
 }
 
-/* --- which of the two --- */
-
-/*
- * Lines with instructions but without flags or an event: ordinary samples, or instruction after
- * instruction? In a trace each comes after the one before it, but where that leads elsewhere.
- */
-struct sequence {
-	uint64_t ip;
-	int64_t pid, tid;
-	unsigned len; /* bytes, 0 unknown */
-	enum insn_class kind;
-	unsigned pairs, follow, elsewhere;
-	unsigned fours, others; /* by their length: arm64 has none but of four bytes */
-};
-
-struct look {
-	unsigned headers, timed, traced, plain, stacked, strange;
-	unsigned bare; /* frames without a header before them */
-	bool banner;
-	struct sequence sequence;
-};
-
-#define INSN_BYTES_MOST 15
-
-static void look_at_insn(struct sequence *q, const struct script_header *h, uint64_t ip)
-{
-	bool same = q->ip && q->pid == h->pid && q->tid == h->tid;
-	uint64_t step = ip - q->ip;
-	if (same) {
-		q->pairs++;
-		if (q->len ? step == q->len : step - 1 < INSN_BYTES_MOST)
-			q->follow++;
-		else if (q->kind != INSN_NONE)
-			q->elsewhere++;
-	}
-	q->ip = ip;
-	q->pid = h->pid;
-	q->tid = h->tid;
-	q->kind = insnbytes_class(h->insn.s, h->insn.n, false, &q->len);
-	q->fours += q->len == 4;
-	q->others += q->len && q->len != 4;
-}
-
-static bool is_arm64(const struct look *l)
-{
-	return l->sequence.fours > 2 && !l->sequence.others;
-}
-
-/* arm64's branches are not told apart here, so that half of the steps must do. */
-static bool is_sequence(const struct look *l)
-{
-	const struct sequence *q = &l->sequence;
-	return q->follow && (is_arm64(l) ? q->follow * 2 >= q->pairs
-					 : (q->follow + q->elsewhere) * 10 >= q->pairs * 9);
-}
-
-static void look_at(const uint8_t *head, size_t n, struct look *ret_look)
-{
-	const char *p = (const char *)head, *end = p + n;
-	bool in_sample = false;
-	for (unsigned i = 0; p < end && i < RECOGNISE_LINES; i++) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p);
-		const char *line = p;
-		p = nl ? nl + 1 : end;
-		struct script_header h;
-		struct script_branch b;
-		struct script_place place;
-		if (len && line[0] == '#') {
-			ret_look->banner |= len > 14 && (!memcmp(line, "# captured on", 13) ||
-							 !memcmp(line, "# ========", 10));
-			i--;
-			continue;
-		}
-		if (in_sample && scriptline_frame(line, len, &place)) {
-			ret_look->stacked++;
-			continue;
-		}
-		in_sample = false;
-		if (bare_frame(line, len, &place)) {
-			ret_look->bare++;
-			continue;
-		}
-		if (!scriptline_header(line, len, &h)) {
-			ret_look->strange += !empty_line(line, len) && !is_error_line(line, len) &&
-					     line[0] != ' ' && line[0] != '\t';
-			continue;
-		}
-		ret_look->headers++;
-		ret_look->timed += h.time_ns != UINT64_MAX;
-		in_sample = true;
-		if (!scriptline_branch(h.rest.s, h.rest.n, &b))
-			continue;
-		if (b.known || (b.level && !h.event.n))
-			ret_look->traced++;
-		else
-			ret_look->plain++;
-		if (h.insn.n && b.at.has_ip)
-			look_at_insn(&ret_look->sequence, &h, b.at.ip);
-	}
-}
-
-static bool is_trace(const struct look *l)
-{
-	return (l->traced || is_sequence(l)) && !l->stacked;
-}
-
-static int recognise(const uint8_t *head, size_t n, bool trace)
-{
-	struct look look = {0};
-	if (!n || memchr(head, 0, n < 512 ? n : 512) || head[0] == '{')
-		return 0;
-	look_at(head, n, &look);
-	if (trace != is_trace(&look))
-		return 0;
-	if (look.banner)
-		return look.headers ? 95 : 30;
-	if (!look.headers && look.bare > 1 && !look.strange)
-		return 50;
-	/* Without perf's banner most lines must make sense, and there must be times or stacks. */
-	if (!look.headers || look.strange > look.headers + look.stacked ||
-	    (!look.timed && !look.stacked))
-		return 0;
-	return 70;
-}
+/* --- the room's face --- */
 
 static int script_recognise(const uint8_t *head, size_t n)
 {
-	return recognise(head, n, false);
+	return scriptlook_recognise(head, n, false);
 }
 
 static int trace_recognise(const uint8_t *head, size_t n)
 {
-	return recognise(head, n, true);
+	return scriptlook_recognise(head, n, true);
 }
 
 static int script_run(struct import *im, struct err *err)
@@ -596,11 +452,11 @@ static int script_run(struct import *im, struct err *err)
 	struct script s = {.im = im, .thread = 0};
 	const uint8_t *head;
 	size_t n = stream_peek(im->in, 64 << 10, &head);
-	struct look look = {0};
-	look_at(head, n, &look);
-	s.trace = im->trace && is_trace(&look);
+	struct scriptlook look;
+	scriptlook_at(head, n, &look);
+	s.trace = im->trace && scriptlook_is_trace(&look);
 	s.branch_only = !look.plain;
-	s.arm64 = is_arm64(&look);
+	s.arm64 = scriptlook_is_arm64(&look);
 	s.by_insn = s.trace && !look.traced;
 	map64_init(&s.memo);
 	map64_init(&s.chains);

@@ -611,3 +611,22 @@ bool scriptline_srcline(const char *line, size_t n, struct text *ret_file, uint3
 	*ret_line = (uint32_t)number;
 	return true;
 }
+
+bool scriptline_is_error(const char *line, size_t n)
+{
+	return n > 23 && memmem(line, n < 40 ? n : 40, "instruction trace error", 23);
+}
+
+bool scriptline_is_blank(const char *line, size_t n)
+{
+	while (n && isspace((unsigned char)line[n - 1]))
+		n--;
+	return !n;
+}
+
+bool scriptline_bare_frame(const char *line, size_t n, struct script_place *ret_place)
+{
+	return n && (line[0] == ' ' || line[0] == '\t') && scriptline_frame(line, n, ret_place) &&
+	       ret_place->has_ip &&
+	       (ret_place->symbol.n || ret_place->dso.n || memmem(line, n, "[unknown]", 9));
+}

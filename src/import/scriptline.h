@@ -56,6 +56,12 @@ bool scriptline_header(const char *line, size_t n, struct script_header *ret_hea
 /* A frame line "  7f12 symbol+0x3 (dso)". False: not one. */
 bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place);
 
+/* The same without a header before it (-F ip,sym): indented, and more than a number. */
+bool scriptline_bare_frame(const char *line, size_t n, struct script_place *ret_place);
+
+bool scriptline_is_blank(const char *line, size_t n);
+bool scriptline_is_error(const char *line, size_t n); /* " instruction trace error …" */
+
 /* A place within text: the last hexadecimal word that a symbol follows, the symbol, the dso in
  * brackets. */
 bool scriptline_place(const char *s, size_t n, struct script_place *ret_place,

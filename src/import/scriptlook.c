@@ -1,0 +1,117 @@
+/*
+ * scriptlook: counts what kinds of lines there are at the top. Only lines that perf would print
+ * count for a file; a trace has branch flags, levels, or one instruction behind another.
+ */
+#include "import/scriptlook.h"
+
+#include <string.h>
+
+#include "import/insnbytes.h"
+
+#define RECOGNISE_LINES 200
+#define INSN_BYTES_MOST 15
+
+static void look_at_insn(struct scriptlook_sequence *q, const struct script_header *h, uint64_t ip)
+{
+	bool same = q->ip && q->pid == h->pid && q->tid == h->tid;
+	uint64_t step = ip - q->ip;
+	if (same) {
+		q->pairs++;
+		if (q->len ? step == q->len : step - 1 < INSN_BYTES_MOST)
+			q->follow++;
+		else if (q->kind != INSN_NONE)
+			q->elsewhere++;
+	}
+	q->ip = ip;
+	q->pid = h->pid;
+	q->tid = h->tid;
+	q->kind = insnbytes_class(h->insn.s, h->insn.n, false, &q->len);
+	q->fours += q->len == 4;
+	q->others += q->len && q->len != 4;
+}
+
+bool scriptlook_is_arm64(const struct scriptlook *l)
+{
+	return l->sequence.fours > 2 && !l->sequence.others;
+}
+
+/* arm64's branches are not told apart here, so that half of the steps must do. */
+static bool is_sequence(const struct scriptlook *l)
+{
+	const struct scriptlook_sequence *q = &l->sequence;
+	return q->follow &&
+	       (scriptlook_is_arm64(l) ? q->follow * 2 >= q->pairs
+				       : (q->follow + q->elsewhere) * 10 >= q->pairs * 9);
+}
+
+void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
+{
+	const char *p = (const char *)head, *end = p + n;
+	bool in_sample = false;
+	*ret_look = (struct scriptlook){0};
+	for (unsigned i = 0; p < end && i < RECOGNISE_LINES; i++) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p);
+		const char *line = p;
+		p = nl ? nl + 1 : end;
+		struct script_header h;
+		struct script_branch b;
+		struct script_place place;
+		if (len && line[0] == '#') {
+			ret_look->banner |= len > 14 && (!memcmp(line, "# captured on", 13) ||
+							 !memcmp(line, "# ========", 10));
+			i--;
+			continue;
+		}
+		if (in_sample && scriptline_frame(line, len, &place)) {
+			ret_look->stacked++;
+			continue;
+		}
+		in_sample = false;
+		if (scriptline_bare_frame(line, len, &place)) {
+			ret_look->bare++;
+			continue;
+		}
+		if (!scriptline_header(line, len, &h)) {
+			ret_look->strange += !scriptline_is_blank(line, len) &&
+					     !scriptline_is_error(line, len) && line[0] != ' ' &&
+					     line[0] != '\t';
+			continue;
+		}
+		ret_look->headers++;
+		ret_look->timed += h.time_ns != UINT64_MAX;
+		in_sample = true;
+		if (!scriptline_branch(h.rest.s, h.rest.n, &b))
+			continue;
+		if (b.known || (b.level && !h.event.n))
+			ret_look->traced++;
+		else
+			ret_look->plain++;
+		if (h.insn.n && b.at.has_ip)
+			look_at_insn(&ret_look->sequence, &h, b.at.ip);
+	}
+}
+
+bool scriptlook_is_trace(const struct scriptlook *l)
+{
+	return (l->traced || is_sequence(l)) && !l->stacked;
+}
+
+int scriptlook_recognise(const uint8_t *head, size_t n, bool trace)
+{
+	struct scriptlook look;
+	if (!n || memchr(head, 0, n < 512 ? n : 512) || head[0] == '{')
+		return 0;
+	scriptlook_at(head, n, &look);
+	if (trace != scriptlook_is_trace(&look))
+		return 0;
+	if (look.banner)
+		return look.headers ? 95 : 30;
+	if (!look.headers && look.bare > 1 && !look.strange)
+		return 50;
+	/* Without perf's banner most lines must make sense, and there must be times or stacks. */
+	if (!look.headers || look.strange > look.headers + look.stacked ||
+	    (!look.timed && !look.stacked))
+		return 0;
+	return 70;
+}

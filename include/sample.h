@@ -56,10 +56,12 @@ struct raw_sample {
 	pid_t pid, tid;
 	uint32_t cpu;
 	uint16_t event;
-	uint16_t flags;         /* enum sample_flag */
-	uint64_t weight;        /* EVENT_NS: nanoseconds it stands for; EVENT_COUNT: its period */
-	uint64_t hits;          /* recordings: observations it stands for; 0 means 1 */
-	uint64_t ip;            /* as the event gave it; 0 unknown */
+	uint16_t flags;   /* enum sample_flag */
+	uint64_t weight;  /* EVENT_NS: nanoseconds it stands for; EVENT_COUNT: its period */
+	uint64_t hits;    /* recordings: observations it stands for; 0 means 1 */
+	double effective; /* recordings: as many of equal weight say as much, (Σw)²/Σw²; 0: hits;
+			     below 1 where hits had to be rounded up */
+	uint64_t ip;      /* as the event gave it; 0 unknown */
 	const uint64_t *kernel; /* kernel chain, innermost first; [0] is ip when in kernel mode */
 	const uint64_t *user;   /* user chain, innermost first */
 	uint32_t nkernel, nuser;
@@ -90,7 +92,8 @@ struct raw_sample {
 struct sample {
 	uint64_t time_ns;
 	uint64_t weight;
-	uint64_t hits; /* observations it stands for, at least 1 */
+	uint64_t hits;    /* observations it stands for, at least 1 */
+	double effective; /* (Σw)²/Σw² of them, at most hits; 0: hits */
 	task_id task;
 	uint32_t cpu;
 	uint16_t event;

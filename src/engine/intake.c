@@ -23,6 +23,7 @@
 #define SUM_MOST        (1ull << 62) /* of an event over the whole profile */
 #define REREAD_FIRST_NS 20000000ull
 #define REREAD_LAST_NS  5000000000ull
+#define EFFECTIVE_LEAST 1e-9
 #define PAST_BYTES      ((size_t)32 << 20)
 #define BYTES_EVERY     4096 /* samples between two looks at the memory held */
 #define RESEND_EVERY    64   /* samples of one stack: the engine may have shortened its path */
@@ -179,6 +180,13 @@ static bool numbered(const struct intake *in, const struct raw_sample *s)
 	return !in->live && s->recurring && s->recurring < STACKS_MAX;
 }
 
+/* What a file claims of the weights behind a sample counts where it is possible. */
+static double effective(const struct raw_sample *s, uint64_t hits)
+{
+	bool possible = s->effective >= EFFECTIVE_LEAST && s->effective < (double)hits;
+	return possible ? s->effective : (double)hits;
+}
+
 static void queue(struct intake *in, const struct process *p, const struct life *life,
 		  const struct raw_sample *s)
 {
@@ -189,12 +197,12 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 		shared_loss(in->shared, LOSS_QUEUE, 1);
 		return;
 	}
+	uint64_t hits = s->flags & SAMPLE_ACCOUNTED ? 0 : s->hits ? s->hits : 1;
 	*out = (struct sample){
 		.time_ns = s->time_ns,
 		.weight = s->weight,
-		.hits = s->flags & SAMPLE_ACCOUNTED ? 0
-			: s->hits                   ? s->hits
-						    : 1,
+		.hits = hits,
+		.effective = effective(s, hits),
 		.task = life->task,
 		.cpu = s->cpu,
 		.event = s->event,

@@ -16,12 +16,14 @@
 #include "export/calltree.h"
 #include "export/escape.h"
 #include "export/export.h"
+#include "insight/confidence.h"
 
 #define FLUSH_BYTES 65536
 
 struct span {
 	uint64_t self_samples, self, total, next; /* next: where the next callee begins */
 	uint64_t waiting_samples, waiting;        /* parts of self_samples and self */
+	double squares, waiting_squares; /* Σ weight²: the other part's, and this one's */
 };
 
 struct writer {
@@ -84,6 +86,16 @@ static void put_names(struct writer *w, const struct task *t)
 	strbuf_puts(&w->b, "}}");
 }
 
+/* Where samples weigh differently: as many of equal weight would say as much. */
+static void put_effective(struct strbuf *b, const char *key, uint64_t samples, uint64_t weight,
+			  double squares)
+{
+	double n = confidence_effective(weight, squares);
+
+	if (n >= 1 && n < (double)samples * (1 - 1e-6))
+		strbuf_printf(b, ",\"%s\":%.9g", key, n);
+}
+
 static void put_span(struct writer *w, const struct task *t, uint32_t node, uint64_t start)
 {
 	const struct span *span = &w->spans[node];
@@ -104,6 +116,10 @@ static void put_span(struct writer *w, const struct task *t, uint32_t node, uint
 	if (span->waiting_samples)
 		strbuf_printf(&w->b, ",\"waiting_samples\":%" PRIu64 ",\"waiting\":%" PRIu64,
 			      span->waiting_samples, span->waiting);
+	put_effective(&w->b, "effective", span->self_samples - span->waiting_samples,
+		      span->self - span->waiting, span->squares);
+	put_effective(&w->b, "waiting_effective", span->waiting_samples, span->waiting,
+		      span->waiting_squares);
 	if (*func->file) {
 		strbuf_puts(&w->b, ",\"file\":");
 		escape_json(&w->b, func->file);
@@ -157,6 +173,9 @@ static int write_task(struct writer *w, size_t first, size_t end, const struct e
 		if (c->flags & SAMPLE_BLOCKED) {
 			w->spans[node].waiting_samples += c->samples;
 			w->spans[node].waiting += c->weight;
+			w->spans[node].waiting_squares += c->weight_sq;
+		} else {
+			w->spans[node].squares += c->weight_sq;
 		}
 		w->spans[node].total += c->weight;
 	}

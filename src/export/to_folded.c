@@ -3,9 +3,9 @@
  *
  * N counts samples of the main event where each stands for about as much. Where they do not (wall
  * clock, spans, a sampler whose ticks are uneven) N is nanoseconds, and a remark at the top says
- * so. Fractions that were read are written again. Equal stacks of threads with one name are one
- * line. Inlined functions are frames of their own. What the lines cannot hold is told to whoever
- * saves. Any one thread.
+ * so, of how many samples, and how many of equal weight would say as much. Fractions that were read
+ * are written again. Equal stacks of threads with one name are one line. Inlined functions are
+ * frames of their own. What the lines cannot hold is told to whoever saves. Any one thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,17 +50,11 @@ static bool is_counted(const struct writer *w, const struct snapshot_cell *c)
 	return c->event == w->event && export_counts(w->s, c) && c->samples;
 }
 
-static enum counted choose_count(const struct writer *w)
+/* The samples counted, and as many of equal weight as would say as much. */
+static double count_samples(const struct writer *w, double *ret_effective)
 {
-	const struct event_desc *d = w->event < w->s->nevents ? &w->s->events[w->event].desc : NULL;
 	double n = 0, sum = 0, squares = 0;
 
-	if (!d || (d->scale > 0 && d->scale != 1))
-		return d ? COUNT_FRACTIONS : COUNT_SAMPLES;
-	if (d->unit != EVENT_NS)
-		return COUNT_SAMPLES;
-	if (d->exact || !d->cpu_time) /* counts look like CPU time */
-		return COUNT_NS;
 	for (uint32_t i = 0; i < w->s->ncells; i++) {
 		const struct snapshot_cell *c = &w->s->cells[i];
 		if (!is_counted(w, c))
@@ -69,7 +63,23 @@ static enum counted choose_count(const struct writer *w)
 		sum += (double)c->weight;
 		squares += c->weight_sq;
 	}
-	return sum > 0 && squares * n / (sum * sum) - 1 > UNEVEN ? COUNT_NS : COUNT_SAMPLES;
+	*ret_effective = squares > 0 ? sum * sum / squares : n;
+	return n;
+}
+
+static enum counted choose_count(const struct writer *w)
+{
+	const struct event_desc *d = w->event < w->s->nevents ? &w->s->events[w->event].desc : NULL;
+	double effective;
+
+	if (!d || (d->scale > 0 && d->scale != 1))
+		return d ? COUNT_FRACTIONS : COUNT_SAMPLES;
+	if (d->unit != EVENT_NS)
+		return COUNT_SAMPLES;
+	if (d->exact || !d->cpu_time) /* counts look like CPU time */
+		return COUNT_NS;
+	double n = count_samples(w, &effective);
+	return n > effective * (1 + UNEVEN) ? COUNT_NS : COUNT_SAMPLES;
 }
 
 static int sum_lines(struct writer *w)
@@ -143,11 +153,15 @@ static int write_lines(struct writer *w, const struct export_out *out, struct er
 {
 	w->counted = choose_count(w);
 	int rc = sum_lines(w);
+	double effective;
 
 	if (w->counted == COUNT_NS) {
 		strbuf_puts(&w->b, "# nanoseconds of ");
 		escape_plain(&w->b, w->s->events[w->event].desc.name);
-		strbuf_printf(&w->b, ", %" PRIu64 " samples\n", w->samples);
+		strbuf_printf(&w->b, ", %" PRIu64 " samples", w->samples);
+		if (count_samples(w, &effective) > effective * (1 + 1e-6))
+			strbuf_printf(&w->b, " worth %.1f", effective);
+		strbuf_putc(&w->b, '\n');
 	}
 	for (size_t i = 0; i < w->lines.len && !rc; i++) {
 		rc = put_line(w, &w->lines.data[i]);

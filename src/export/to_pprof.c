@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,19 @@
 #include "export/escape.h"
 #include "export/export.h"
 #include "export/namelist.h"
+#include "insight/confidence.h"
 #include "profile.pb-c.h"
 
 #define STRING_BYTES_MAX ((size_t)1 << 30)
 #define PAGE_MASK        0xfffULL
 #define LEVEL            6
 #define TYPES_MAX        (EVENT_MAX + 1)
+
+/* Of the main event in one sample. */
+struct sums {
+	uint64_t samples, weight;
+	double squares; /* Σ weight² */
+};
 
 struct column {
 	int64_t type, unit; /* texts */
@@ -58,6 +66,7 @@ struct writer {
 	struct column columns[TYPES_MAX];
 	size_t ncolumns;
 	int64_t default_type;
+	uint16_t main;      /* the event of that type */
 	task_id *processes; /* by task */
 	uint32_t nprocesses;
 	int rc; /* first error */
@@ -122,8 +131,10 @@ static void plan_columns(struct writer *w)
 		*c = (struct column){.type = text(w, name),
 				     .unit = text(w, d->unit == EVENT_NS ? "nanoseconds" : "count"),
 				     .event = (uint16_t)i};
-		if (!w->default_type && d->sampled)
+		if (!w->default_type && d->sampled) {
 			w->default_type = c->type;
+			w->main = c->event;
+		}
 	}
 }
 
@@ -370,7 +381,7 @@ static const char *process_name(const struct writer *w, task_id id)
 		       : tables_text(w->s->tables, tables_task_get(w->s->tables, process)->comm);
 }
 
-#define LABELS_MAX 6
+#define LABELS_MAX 7
 static size_t make_labels(struct writer *w, task_id id, bool blocked, Pprof__Label *labels,
 			  Pprof__Label **list)
 {
@@ -409,6 +420,23 @@ static size_t make_labels(struct writer *w, task_id id, bool blocked, Pprof__Lab
 	return n;
 }
 
+/*
+ * Where samples weigh differently they say less than as many of equal weight. How many such would
+ * say as much is a label, in thousandths, since numbers of labels are whole.
+ */
+static size_t label_effective(struct writer *w, const struct sums *sum, Pprof__Label *label)
+{
+	double n = sum->squares > 0 ? confidence_effective(sum->weight, sum->squares) : 0;
+	int64_t thousandths = n < INT64_MAX / 2000 ? llround(n * 1000) : 0;
+
+	if (thousandths < 1000 || (uint64_t)thousandths >= sum->samples * 1000)
+		return 0;
+	label->key = text(w, "effective_samples");
+	label->num = thousandths;
+	label->num_unit = text(w, "thousandths");
+	return 1;
+}
+
 /* One sample from the cells [first, end), all of one node and task, that have this flag. */
 static void emit_sample(struct writer *w, uint32_t first, uint32_t end, bool blocked)
 {
@@ -416,12 +444,16 @@ static void emit_sample(struct writer *w, uint32_t first, uint32_t end, bool blo
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *list = &sample;
 	Pprof__Label labels[LABELS_MAX], *label_list[LABELS_MAX];
 	int64_t values[TYPES_MAX] = {0};
+	struct sums sum = {0};
 	bool any = false;
 
 	for (uint32_t i = first; i < end; i++) {
 		const struct snapshot_cell *c = &w->s->cells[i];
 		if (!(c->flags & SAMPLE_BLOCKED) == blocked || !export_counts(w->s, c))
 			continue;
+		if (c->event == w->main)
+			sum = (struct sums){sum.samples + c->samples, sum.weight + c->weight,
+					    sum.squares + c->weight_sq};
 		for (size_t k = 0; k < w->ncolumns; k++) {
 			if (w->columns[k].event != c->event)
 				continue;
@@ -443,6 +475,7 @@ static void emit_sample(struct writer *w, uint32_t first, uint32_t end, bool blo
 	sample.n_value = w->ncolumns;
 	sample.value = values;
 	sample.n_label = make_labels(w, w->s->cells[first].task, blocked, labels, label_list);
+	sample.n_label += label_effective(w, &sum, &labels[sample.n_label]);
 	sample.label = label_list;
 	part.n_sample = 1;
 	part.sample = &list;

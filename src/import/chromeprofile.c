@@ -29,7 +29,9 @@ struct span {
 	str_id name, cat, file;
 	char phase[4];
 	uint64_t pid, tid, samples, self, node, caller, line;
-	uint64_t waiting_samples, waiting; /* parts of samples and self */
+	uint64_t waiting_samples, waiting;   /* parts of samples and self */
+	double effective, waiting_effective; /* of equal weight: 0 as many; of the other part, of
+						this */
 };
 
 struct node {
@@ -71,6 +73,8 @@ static const struct field fields[] = {
 	{"self", 4, IN_SPAN(self), FIELD_NUMBER},
 	{"waiting_samples", 4, IN_SPAN(waiting_samples), FIELD_NUMBER},
 	{"waiting", 4, IN_SPAN(waiting), FIELD_NUMBER},
+	{"effective", 4, IN_SPAN(effective), FIELD_REAL},
+	{"waiting_effective", 4, IN_SPAN(waiting_effective), FIELD_REAL},
 	{"node", 4, IN_SPAN(node), FIELD_NUMBER},
 	{"caller", 4, IN_SPAN(caller), FIELD_NUMBER},
 	{"file", 4, IN_SPAN(file), FIELD_WORD},
@@ -114,7 +118,8 @@ static int add_node(struct reader *r, uint32_t *ret_index)
 	return rc ? rc : map64_put(&r->at, s->node, *ret_index);
 }
 
-static void deliver(struct reader *r, uint16_t flags, uint64_t hits, uint64_t weight)
+static void deliver(struct reader *r, uint16_t flags, uint64_t hits, uint64_t weight,
+		    double effective)
 {
 	struct raw_sample sample = {.pid = (pid_t)r->span.pid,
 				    .tid = (pid_t)r->span.tid,
@@ -123,6 +128,7 @@ static void deliver(struct reader *r, uint16_t flags, uint64_t hits, uint64_t we
 				    .weight = weight,
 				    .flags = flags,
 				    .hits = hits,
+				    .effective = effective,
 				    .frames = r->frames.data,
 				    .nframes = (uint32_t)r->frames.len};
 	sample.cut = (uint8_t)import_cut(r->im, sample.frames, sample.nframes);
@@ -157,11 +163,11 @@ static int take_span(struct reader *r)
 	bool parts = s->waiting_samples <= s->samples && s->waiting <= s->self;
 	uint64_t samples = parts ? s->waiting_samples : 0, waiting = parts ? s->waiting : 0;
 	if (samples)
-		deliver(r, SAMPLE_BLOCKED, samples, waiting);
+		deliver(r, SAMPLE_BLOCKED, samples, waiting, s->waiting_effective);
 	if (s->samples > samples)
-		deliver(r, 0, s->samples - samples, s->self - waiting);
+		deliver(r, 0, s->samples - samples, s->self - waiting, s->effective);
 	else if (!s->samples)
-		deliver(r, SAMPLE_ACCOUNTED, 0, s->self);
+		deliver(r, SAMPLE_ACCOUNTED, 0, s->self, 0);
 	return 0;
 }
 

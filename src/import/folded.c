@@ -27,6 +27,7 @@ struct folded {
 	uint16_t event;
 	double scale; /* weights a count */
 	double rate;  /* observations a count: 1, less where counts are nanoseconds */
+	double worth; /* observations of equal weight a count; 0: as many */
 };
 
 /* The count at the line's end; where the stack ends. */
@@ -92,6 +93,7 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 			       .event = f->event,
 			       .weight = (uint64_t)llround(count * f->scale),
 			       .hits = count * f->rate < 1 ? 1 : (uint64_t)llround(count * f->rate),
+			       .effective = count * f->worth,
 			       .frames = f->frames.data,
 			       .nframes = (uint32_t)f->frames.len};
 	if (!f->frames.len || !(count > 0))
@@ -184,10 +186,10 @@ static int choose_scale(struct import *im, double *ret_scale, double *ret_sum, s
 }
 
 /*
- * "# nanoseconds of NAME, N samples" at the top, as our own exporter writes it: counts are times.
- * Returns the samples a count.
+ * "# nanoseconds of NAME, N samples worth E" at the top, as our own exporter writes it: counts are
+ * times. Returns the samples a count, and those of equal weight that would say as much.
  */
-static double take_unit(struct import *im, double sum, struct event_desc *d)
+static double take_unit(struct import *im, double sum, struct event_desc *d, double *ret_worth)
 {
 	static const char mark[] = "# nanoseconds of ";
 	char line[192];
@@ -200,12 +202,20 @@ static double take_unit(struct import *im, double sum, struct event_desc *d)
 	char *comma = strrchr(line, ',');
 	if (strncmp(line, mark, len) != 0 || !comma || d->scale != 0 || !(sum > 0))
 		return 1;
-	double samples = strtod(comma + 1, NULL);
+	static const char worth[] = " samples worth ";
+	char *rest;
+	double samples = strtod(comma + 1, &rest);
+	double effective = strncmp(rest, worth, sizeof worth - 1)
+				   ? 0
+				   : strtod(rest + sizeof worth - 1, NULL);
 	*comma = 0;
 	snprintf(d->name, sizeof d->name, "%.*s", (int)sizeof d->name - 1, line + len);
 	d->unit = EVENT_NS;
 	d->cpu_time = !strncmp(d->name, "cpu", 3) || !strncmp(d->name, "task-clock", 10);
-	return samples >= 1 && samples < sum ? samples / sum : 1;
+	if (!(samples >= 1 && samples < sum))
+		return 1;
+	*ret_worth = effective >= 1 && effective < samples ? effective / sum : 0;
+	return samples / sum;
 }
 
 static int folded_run(struct import *im, struct err *err)
@@ -217,7 +227,7 @@ static int folded_run(struct import *im, struct err *err)
 		return first;
 	struct event_desc d = {
 		.name = "samples", .sampled = true, .scale = f.scale != 1 ? 1 / f.scale : 0};
-	f.rate = take_unit(im, sum, &d);
+	f.rate = take_unit(im, sum, &d, &f.worth);
 	f.event = import_event_desc(im, &d);
 	map64_init(&f.memo);
 	char *line;

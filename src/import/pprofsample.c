@@ -82,11 +82,13 @@ enum label_kind {
 	LABEL_NAME,
 	LABEL_COMM,
 	LABEL_PROCESS,
-	LABEL_STATE
+	LABEL_STATE,
+	LABEL_EFFECTIVE
 };
 
 struct who {
 	int64_t pid, tid;
+	uint64_t effective; /* thousandths of a sample */
 	struct range name, comm, process, state;
 };
 
@@ -95,9 +97,13 @@ static enum label_kind kind_of_text(struct range r)
 	static const struct {
 		const char *key;
 		enum label_kind kind;
-	} kinds[] = {{"thread_id", LABEL_TID},    {"pid", LABEL_PID},
-		     {"thread_name", LABEL_NAME}, {"comm", LABEL_COMM},
-		     {"process", LABEL_PROCESS},  {"state", LABEL_STATE}};
+	} kinds[] = {{"thread_id", LABEL_TID},
+		     {"pid", LABEL_PID},
+		     {"thread_name", LABEL_NAME},
+		     {"comm", LABEL_COMM},
+		     {"process", LABEL_PROCESS},
+		     {"state", LABEL_STATE},
+		     {"effective_samples", LABEL_EFFECTIVE}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (pprof_is(r, kinds[i].key))
 			return kinds[i].kind;
@@ -136,6 +142,7 @@ static void read_label(struct pprof *p, const struct wire_field *label, struct w
 	case LABEL_COMM: io_who->comm = pprof_string(p, str); break;
 	case LABEL_PROCESS: io_who->process = pprof_string(p, str); break;
 	case LABEL_STATE: io_who->state = pprof_string(p, str); break;
+	case LABEL_EFFECTIVE: io_who->effective = num; break;
 	default: break;
 	}
 }
@@ -230,6 +237,8 @@ int pprof_sample(struct pprof *p, struct range r)
 		s.flags |= SAMPLE_ACCOUNTED;
 	if (p->ours && pprof_is(who.state, "waiting"))
 		s.flags |= SAMPLE_BLOCKED;
+	if (p->ours)
+		s.effective = (double)who.effective / 1000;
 	if (!s.hits && !s.weight && !s.nvalues)
 		return 0;
 	static const frame_id unknown = FRAME_UNKNOWN;

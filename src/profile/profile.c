@@ -293,7 +293,9 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		.flags = (uint16_t)((s->flags & SAMPLE_BLOCKED ? CELL_BLOCKED : 0) | guest_flag(s)),
 		.samples = s->hits,
 		.weight = s->weight,
-		.weight_sq = s->hits ? (double)s->weight * (double)s->weight / (double)s->hits : 0};
+		.weight_sq = s->hits ? (double)s->weight * (double)s->weight /
+					       (s->effective > 0 ? s->effective : (double)s->hits)
+				     : 0};
 	add_cell(p, to, &c, place);
 	if (nlacks)
 		through_add(&p->through, lacks, nlacks, &c);

@@ -24,6 +24,10 @@ static void on_sample(void *ctx, const struct raw_sample *s)
 	c->samples++;
 	c->hits += s->flags & SAMPLE_ACCOUNTED ? 0 : s->hits ? s->hits : 1;
 	c->weight += s->weight;
+	double n = s->effective > 0 ? s->effective : s->hits ? (double)s->hits : 1;
+	double square = s->flags & SAMPLE_ACCOUNTED ? 0 : (double)s->weight * (double)s->weight / n;
+	c->squares += square;
+	c->waiting_squares += s->flags & SAMPLE_BLOCKED ? square : 0;
 	c->waiting += s->flags & SAMPLE_BLOCKED ? s->weight : 0;
 	c->waiting_hits += s->flags & SAMPLE_BLOCKED ? s->hits : 0;
 	c->accounted += s->flags & SAMPLE_ACCOUNTED ? s->weight : 0;

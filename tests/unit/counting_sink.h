@@ -40,6 +40,7 @@ struct counting {
 	uint64_t extents, extent_from_ns, extent_ns; /* how often it was told; the last one */
 	uint64_t kernel_weight, accounted; /* innermost frame in the kernel; SAMPLE_ACCOUNTED */
 	uint64_t waiting, waiting_hits;    /* SAMPLE_BLOCKED */
+	double squares, waiting_squares;   /* Σ weight², as told; of all, and of these */
 };
 
 void counting_init(struct counting *c);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,33 @@ static void test_tid_in_another_process(void **state)
 	const struct sample *s = next(&b);
 	assert_int_not_equal(s->task, one);
 	assert_int_equal(tables_task_get(b.t, s->process)->pid, PID + 9);
+	down(&b);
+}
+
+/* How much samples say comes from a file, which may claim anything. */
+static void test_effective(void **state)
+{
+	static const struct {
+		uint64_t hits;
+		double told, want;
+	} cases[] = {{100, 25, 25},  {100, 0.5, 0.5},    {100, 0, 100}, {100, 1e9, 100},
+		     {100, -3, 100}, {100, 1e-300, 100}, {0, 7, 1},     {100, NAN, 100}};
+
+	(void)state;
+	struct bed b = {0};
+	up_as(&b, 1 << 20, false);
+	frame_id f = script_frame(b.t, "f", 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct raw_sample raw = {.time_ns = S,
+					 .pid = 1,
+					 .tid = 1,
+					 .hits = cases[i].hits,
+					 .effective = cases[i].told,
+					 .frames = &f,
+					 .nframes = 1};
+		b.sink->ops->sample(b.sink->ctx, &raw);
+		assert_float_equal(next(&b)->effective, cases[i].want, 1e-9);
+	}
 	down(&b);
 }
 
@@ -504,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_tid_in_another_process),
 		cmocka_unit_test(test_turnover),
 		cmocka_unit_test(test_same_tids),
+		cmocka_unit_test(test_effective),
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_unmet_processes),
 		cmocka_unit_test(test_unknown_event),

@@ -143,7 +143,7 @@ static void test_folded_time(void **state)
 	m.cells[3].weight_sq = (double)m.cells[3].weight * (double)m.cells[3].weight;
 	m.s.events = m.events;
 	char *text = made_export(&m, FORMAT_FOLDED, NULL, &len);
-	static const char head[] = "# nanoseconds of cpu-clock, 76 samples\n";
+	static const char head[] = "# nanoseconds of cpu-clock, 76 samples worth 14.3\n";
 	assert_memory_equal(text, head, sizeof head - 1);
 	read_text(&c, text, len);
 	assert_string_equal(c.events[0].name, "cpu-clock");
@@ -198,6 +198,35 @@ static void test_wall(void **state)
 		assert_in_range(c.hits, 106, 108); /* folded stacks tell only the sum */
 		assert_int_equal(c.waiting, kinds[i].states ? 21 * MADE_WEIGHT : 0);
 		assert_int_equal(c.waiting_hits, kinds[i].states ? 7 : 0);
+		counting_fini(&c);
+		free(text);
+		made_fini(&m);
+	}
+}
+
+/* Samples that weigh differently say less, and no file makes more of them. */
+static void test_uneven(void **state)
+{
+	static const enum snapshot_format formats[] = {FORMAT_PPROF, FORMAT_CHROME, FORMAT_FOLDED};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		struct made m;
+		struct counting c;
+		size_t len;
+		double squares = 0;
+		make_wall(&m);
+		struct snapshot_cell *waits = &m.cells[m.s.ncells - 1];
+		waits->weight_sq = (double)waits->weight * (double)waits->weight / 1.5;
+		for (uint32_t k = 0; k < m.s.ncells; k++) {
+			m.cells[k].weight_sq *= m.cells[k].samples > 10 ? 2.5 : 1;
+			squares += m.cells[k].weight_sq;
+		}
+		char *text = made_export(&m, formats[i], NULL, &len);
+		read_text(&c, text, len);
+		assert_float_equal(c.squares / squares, 1, 0.01);
+		if (formats[i] != FORMAT_FOLDED)
+			assert_float_equal(c.waiting_squares / waits->weight_sq, 1, 0.001);
 		counting_fini(&c);
 		free(text);
 		made_fini(&m);
@@ -288,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_folded_time), cmocka_unit_test(test_folded_fractions),
 		cmocka_unit_test(test_long_name),   cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_wall),        cmocka_unit_test(test_pprof_cut),
+		cmocka_unit_test(test_uneven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

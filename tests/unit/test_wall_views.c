@@ -158,6 +158,37 @@ static void test_unknown(void **state)
 	bed_down(&bed);
 }
 
+/* Of a file: 300 samples each that say as much as 75 of equal weight. */
+static void play_uneven(struct script *s)
+{
+	const char *const names[] = {"one", "other"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		frame_id f = script_frame(s->tables, names[i], 0x100 * (i + 1));
+		struct raw_sample raw = {.time_ns = 1000 * MS,
+					 .pid = 7,
+					 .tid = 8,
+					 .weight = 900 * MS,
+					 .hits = 300,
+					 .effective = 75,
+					 .frames = &f,
+					 .nframes = 1};
+		s->sink->ops->sample(s->sink->ctx, &raw);
+	}
+}
+
+static void test_uneven(void **state)
+{
+	(void)state;
+	begin(play_uneven);
+	const struct answer *a = bed_ask(&bed, bed_question(VIEW_FUNCTIONS), 600);
+	assert_non_null(a);
+	near(bed_row(a, "one")->self, 0.5);
+	near(bed_row(a, "one")->self_margin, 1.96 * sqrt(0.25 / 150));
+	answer_unref(a);
+	bed_down(&bed);
+}
+
 /* On the CPU clock: thread 8 has 30 % of a CPU, 10 or 30 % of its time ready for one, and is put on
  * one every @run; thread 9 has a little; a third came and went. */
 static uint64_t ready_ms, run_us;
@@ -227,10 +258,9 @@ static void test_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verdicts),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_target),
+		cmocka_unit_test(test_verdicts), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_unknown),  cmocka_unit_test(test_target),
+		cmocka_unit_test(test_uneven),
 	};
 	return cmocka_run_group_tests_name("wall_views", tests, NULL, NULL);
 }

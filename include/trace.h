@@ -57,6 +57,8 @@ struct trace_insn {
 	uint64_t offset; /* from the symbol's start; UINT64_MAX unknown */
 	str_id symbol;   /* 0: "[unknown]" */
 	str_id module;   /* as named in brackets, 0 none */
+	uint64_t to;     /* a branch: where it led, 0 unknown */
+	str_id to_symbol;
 	uint32_t thread; /* dense index from trace_ops.thread */
 	enum insn_class kind;
 	/*

@@ -330,6 +330,8 @@ static struct tail parse_tail(struct script *s, const char *text, size_t n)
 					     .offset = at.offset,
 					     .symbol = symbol_id(s, at.symbol),
 					     .module = symbol_id(s, at.dso),
+					     .to = b.has_to ? b.to.ip : 0,
+					     .to_symbol = symbol_id(s, b.to.symbol),
 					     .kind = b.kind,
 					     .level = b.level,
 					     .branch_only = branches || b.level};

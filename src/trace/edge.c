@@ -46,6 +46,8 @@ struct thread {
 	str_id symbol, module;
 	uint64_t first, last;
 	enum insn_class kind;
+	uint64_t to; /* where the last branch led, 0 unknown */
+	str_id to_symbol;
 };
 
 struct pass {
@@ -157,6 +159,11 @@ static int edge_insn(struct pass *p, const struct trace_insn *i)
 	if (!t->started || i->time_ns > t->last_ns)
 		t->last_ns = i->time_ns;
 	t->started = true;
+	/* between two branches ran what the first led to */
+	bool led = i->branch_only && !i->gap && t->to && t->to_symbol == i->symbol;
+	uint64_t first = led ? t->to : i->ip;
+	t->to = i->to;
+	t->to_symbol = i->to_symbol;
 	bool same = t->open && t->symbol == i->symbol && t->module == i->module && !i->gap &&
 		    i->kind != INSN_START;
 	if (!same) {
@@ -168,7 +175,9 @@ static int edge_insn(struct pass *p, const struct trace_insn *i)
 				     .last_ns = t->last_ns,
 				     .symbol = i->symbol,
 				     .module = i->module,
-				     .first = i->ip};
+				     .first = first,
+				     .to = i->to,
+				     .to_symbol = i->to_symbol};
 	}
 	if (after)
 		t->run_ns += passed;

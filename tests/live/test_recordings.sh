@@ -136,6 +136,19 @@ perf_agrees() { # SELF samples of a recording made by perf: ours, and perf's own
 	[ -s "$dir/ours" ] && [ ! -s "$dir/differ" ]
 }
 
+cut_in_every_format() { # a chain that ends in [unknown] is cut, however it was written
+	printf 'app 7 1.%d: 1000 cycles: \n\t401000 hash+0x1 (/tmp/app)\n\t7ffe00 [unknown] ([unknown])\n\n' 1 2 3 >"$dir/cut.txt"
+	printf 'app 7 2.0: 1000 cycles: \n\t401000 hash+0x1 (/tmp/app)\n\t402000 _start+0x1 (/tmp/app)\n\n' >>"$dir/cut.txt"
+	local file
+	for file in cut.txt cut.folded cut.pb.gz cut.json; do
+		[ -e "$dir/$file" ] || timeout 60 "$ALTPTTOP" --batch -o "$dir/$file" "$dir/cut.txt" >/dev/null 2>&1
+		timeout 60 "$ALTPTTOP" --batch "$dir/$file" 2>/dev/null | grep '^stacks' >"$dir/cut.line"
+		echo "$file: $(cat "$dir/cut.line")"
+		grep -qE '^stacks +25.00 % complete; cut: no root in the recording 3$' "$dir/cut.line" || return
+	done
+}
+check "a stack without a root is not called complete" cut_in_every_format
+
 if [ "$(uname -m)" = x86_64 ]; then
 	check "a single-stepped program is recorded" steps 3
 	check "rebuilt calls are the calls that were made" calls_equal

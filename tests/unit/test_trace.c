@@ -311,6 +311,15 @@ static void test_branch_times(void **state)
 	a = read_text(branches, &options, 0);
 	assert_cell(a, "work", "total_time", 9250);
 	assert_cell(a, "main", "total_time", 100);
+	/* from where the branch before led to the branch that leaves; the first run's begin is
+	 * unknown */
+	assert_int_equal(a->nrows, 3);
+	const struct analysis_row *row = &a->rows[counting_row(a, c.tables, "work")];
+	assert_int_equal(row->first, 0x200);
+	assert_int_equal(row->last, 0x210);
+	row = &a->rows[counting_row(a, c.tables, "main")];
+	assert_int_equal(row->first, 0x109);
+	assert_int_equal(row->last, 0x114);
 	counting_fini(&c);
 	/* user code alone is traced: the time of a system call is that of what made it */
 	options.pattern = PATTERN_CACHE;

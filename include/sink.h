@@ -37,7 +37,9 @@ struct raw_origin {
 	const char *host, *release, *machine;
 	bool same_boot; /* by this machine since it was started: its kernel and its /tmp are those
 			   here */
-	uint64_t kernel_text;      /* run-time address of kernel_symbol */
+	bool same_machine;    /* by one of this name with this kernel's release, and nothing speaks
+				 against this boot */
+	uint64_t kernel_text; /* run-time address of kernel_symbol */
 	const char *kernel_symbol; /* "_text" or "_stext" */
 	const uint8_t *kernel_build_id;
 	uint8_t kernel_build_id_size;

@@ -20,19 +20,21 @@ static const char kallsyms[] = "[kernel.kallsyms]";
  * Was it made here since this machine was started? Its clock runs since then: its last sample was
  * as long after the start as the file was written.
  */
-static bool is_same_boot(const struct perforigin *o)
+static void find_boot(const struct perforigin *o, struct raw_origin *raw)
 {
 	const struct perffile *f = o->file;
 	struct utsname here;
 	if (uname(&here) || strcmp(here.nodename, f->host) != 0 ||
 	    strcmp(here.release, f->release) != 0)
-		return false;
-	uint64_t started = clock_real_ns() - clock_mono_ns(), written = stream_written_ns(f->in);
+		return;
+	uint64_t now = clock_mono_ns(), started = clock_real_ns() - now;
+	uint64_t written = stream_written_ns(f->in);
 	uint64_t last = f->pipe ? o->first_sample_ns : f->last_ns;
-	if (!last || written < started)
-		return false;
+	if (written < started || o->first_sample_ns > now + LATE_NS || last > now + LATE_NS)
+		return;
 	uint64_t since = written - started;
-	return since + LATE_NS >= last && since < last + LATE_NS;
+	raw->same_machine = true;
+	raw->same_boot = last && since + LATE_NS >= last && since < last + LATE_NS;
 }
 
 static void say(const struct perforigin *o)
@@ -50,11 +52,11 @@ void perforigin_tell(struct perforigin *o)
 	struct raw_origin raw = {.host = f->host[0] ? f->host : NULL,
 				 .release = f->release[0] ? f->release : NULL,
 				 .machine = f->arch_name,
-				 .same_boot = is_same_boot(o),
 				 .kernel_text = o->kernel_text,
 				 .kernel_symbol = o->kernel_symbol,
 				 .kernel_build_id = o->kernel_id,
 				 .kernel_build_id_size = o->kernel_id_size};
+	find_boot(o, &raw);
 	for (size_t i = 0; i < f->build_ids.len && !raw.kernel_build_id_size; i++) {
 		const struct perffile_build_id *b = &f->build_ids.data[i];
 		if (!b->kernel || strncmp(b->path, kallsyms, sizeof kallsyms - 1) != 0)
@@ -90,6 +92,6 @@ void perforigin_sample(struct perforigin *o, uint64_t time_ns)
 	if (o->first_sample_ns || !time_ns)
 		return;
 	o->first_sample_ns = time_ns;
-	if (o->file->pipe)
+	if (!o->file->last_ns) /* what the file does not tell of its time */
 		perforigin_tell(o);
 }

@@ -59,6 +59,7 @@ bool reckernel_origin(struct reckernel *k, const struct raw_origin *o)
 	struct reckernel old = *k;
 
 	k->same_boot = o->same_boot;
+	k->same_machine = o->same_machine;
 	if (o->kernel_text) {
 		k->text = o->kernel_text;
 		snprintf(k->symbol, sizeof k->symbol, "%s",
@@ -70,8 +71,8 @@ bool reckernel_origin(struct reckernel *k, const struct raw_origin *o)
 		memcpy(k->build_id, o->kernel_build_id, o->kernel_build_id_size);
 		k->build_id_size = o->kernel_build_id_size;
 	}
-	if (old.same_boot == k->same_boot && old.text == k->text &&
-	    old.build_id_size == k->build_id_size &&
+	if (old.same_boot == k->same_boot && old.same_machine == k->same_machine &&
+	    old.text == k->text && old.build_id_size == k->build_id_size &&
 	    !memcmp(old.build_id, k->build_id, sizeof k->build_id) &&
 	    !strcmp(old.release, k->release))
 		return false;
@@ -114,6 +115,18 @@ static bool take_kallsyms(struct reckernel *k, const char *path)
 	k->move = there ? there - k->text : 0;
 	k->kallsyms = symbols;
 	return true;
+}
+
+/* Without a build id: as far as names, releases and the place of its text tell. */
+static bool take_same_machine(struct reckernel *k)
+{
+	if (!k->same_machine || k->build_id_size || !k->text || !take_kallsyms(k, k->own_kallsyms))
+		return false;
+	if (!k->move)
+		return true;
+	kernel_free(k->kallsyms);
+	k->kallsyms = NULL;
+	return false;
 }
 
 /* ---- files by build id ---- */
@@ -242,6 +255,8 @@ static void choose(struct reckernel *k)
 
 	k->chosen = true;
 	if ((k->same_boot || is_running(k)) && take_kallsyms(k, k->own_kallsyms))
+		return;
+	if (take_same_machine(k))
 		return;
 	if (k->build_id_size < 2 || !k->text) {
 		if (!k->why[0])

@@ -2,8 +2,9 @@
  * reckernel: the kernel that a recording was made on, as a source of names.
  *
  * The recording tells its build id and where its text lay; this machine's own symbols serve when it
- * runs that very kernel (moved by as much as the two boots differ), else perf's copy of them or a
- * vmlinux file with that build id. What does not match is never used. One thread at a time (the
+ * runs that very kernel (moved by as much as the two boots differ; without a build id, where the
+ * machine's name, the release and the place of its text are the same), else perf's copy of them or
+ * a vmlinux file with that build id. What does not match is never used. One thread at a time (the
  * resolver's lock).
  */
 #ifndef ALTPTTOP_RECKERNEL_H
@@ -22,7 +23,7 @@ struct reckernel {
 	const struct program_env *here; /* as programs are looked for */
 	struct program_env env;         /* for its vmlinux alone */
 	struct tables *tables;
-	bool same_boot;
+	bool same_boot, same_machine;
 	uint8_t build_id[32];
 	uint8_t build_id_size;
 	uint64_t text; /* run-time address of `symbol` in the recording, 0 unknown */

@@ -149,6 +149,22 @@ cut_in_every_format() { # a chain that ends in [unknown] is cut, however it was 
 }
 check "a stack without a root is not called complete" cut_in_every_format
 
+# Without build ids only the machine's name, the release and the kernel's place tell that it is this one.
+kernel_named() { # the five kernel functions that perf finds most, with their samples
+	perf record -B -q -F 999 -e cpu-clock -o "$dir/kernel.data" dd if=/dev/zero of=/dev/null bs=64k count=100000 \
+		>/dev/null 2>&1 || return
+	perf report -i "$dir/kernel.data" --stdio --no-children -F sample,sym -q 2>/dev/null |
+		awk '$2 == "[k]" && $3 !~ /^0x/ { print $1, $3 }' | head -5 >"$dir/theirs"
+	timeout 60 "$ALTPTTOP" --batch "$dir/kernel.data" >"$dir/kernel.report" 2>&1 || return
+	while read -r n name; do
+		awk -v n="$n" -v f="$name" '$5 == n && $NF == f { hit = 1 } END { exit !hit }' "$dir/kernel.report" || {
+			echo "not $n samples of $name"
+			return 1
+		}
+	done <"$dir/theirs"
+	[ -s "$dir/theirs" ]
+}
+
 if [ "$(uname -m)" = x86_64 ]; then
 	check "a single-stepped program is recorded" steps 3
 	check "rebuilt calls are the calls that were made" calls_equal
@@ -182,5 +198,10 @@ if perf --version >/dev/null 2>&1; then
 	check "a perf.data file has the totals that perf itself finds" perf_agrees
 else
 	skip "a perf.data file has the totals that perf itself finds" "perf is not installed"
+fi
+if ! perf record -q -e cpu-clock:k -o /dev/null true >/dev/null 2>&1 || ! grep -q '^0*[1-9a-f][0-9a-f]* T _text$' /proc/kallsyms; then
+	skip "the kernel of a recording without build ids is named" "perf or the kernel's addresses are not to be had"
+else
+	check "the kernel of a recording without build ids is named" kernel_named
 fi
 done_testing

@@ -143,6 +143,36 @@ static void test_unknown(void **state)
 	assert_non_null(strstr(reckernel_why(&kernel), "does not say"));
 }
 
+/* perf record -B: no build id, but this machine's name and release, and its text where ours is. */
+static void test_same_machine(void **state)
+{
+	(void)state;
+	struct raw_origin o = {
+		.same_machine = true, .kernel_text = RECORDED, .kernel_symbol = "_text"};
+	named(HERE + 0x1010, NULL);
+	assert_true(reckernel_origin(&kernel, &o));
+	named(RECORDED + 0x1010, NULL); /* another boot's */
+	named(HERE + 0x1010, NULL);
+	assert_non_null(strstr(reckernel_why(&kernel), "does not say"));
+	o.kernel_text = HERE;
+	assert_true(reckernel_origin(&kernel, &o));
+	named(HERE + 0x1010, "do_work");
+	named(0xffffffffc0000010, NULL); /* nobody knows when its modules were loaded */
+	assert_string_equal(reckernel_why(&kernel), "");
+	o.same_machine = false;
+	assert_true(reckernel_origin(&kernel, &o));
+	named(HERE + 0x1010, NULL);
+	o.same_machine = true;
+	o.kernel_symbol = "_other"; /* which ours has not */
+	reckernel_origin(&kernel, &o);
+	named(HERE + 0x1010, NULL);
+	o.kernel_symbol = "_text";
+	o.kernel_build_id = (const uint8_t *)"some other kernel...";
+	o.kernel_build_id_size = 20;
+	assert_true(reckernel_origin(&kernel, &o));
+	named(HERE + 0x1010, NULL);
+}
+
 static void test_perf_cache(void **state)
 {
 	(void)state;
@@ -228,6 +258,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_same_boot, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_same_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_perf_cache, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vmlinux, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_made, setup, teardown),

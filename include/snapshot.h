@@ -47,6 +47,13 @@ struct snapshot_through {
 	double weight_sq;
 };
 
+/* A thread's parts of wall time in the window, 0…1; below 0: not known. */
+struct snapshot_usage {
+	task_id task;
+	double cpu, ready; /* as the kernel accounts it: running; ready to run, without a CPU */
+	double waiting;    /* by the samples of the wall clock */
+};
+
 struct snapshot_event {
 	struct event_desc desc;
 	uint64_t samples, weight; /* totals of the window */
@@ -63,6 +70,8 @@ struct snapshot {
 	uint32_t nnodes, ncells, nevents;
 	const struct snapshot_through *through;
 	uint32_t nthrough;
+	const struct snapshot_usage *usages; /* of threads, by task */
+	uint32_t nusages;
 	uint64_t start_ns, end_ns; /* window, CLOCK_MONOTONIC or the recording's clock */
 	uint64_t wall_start_ns;    /* CLOCK_REALTIME of start_ns, 0 unknown */
 	uint64_t loss[LOSS_KINDS];

@@ -66,7 +66,8 @@ static void use_account(struct threads_show *s, struct line *l, const struct tas
 
 	l->cpu = l->user = l->system = l->ready = l->blocked = -1;
 	bool tid = tables_task_get(b->t, l->task)->tid != 0;
-	if (tid && usage_shares(&s->usages, p, &b->window, l->task, &u)) {
+	bool known = tid && usage_shares(&s->usages, p, &b->window, l->task, &u);
+	if (known) {
 		l->cpu = u.cpu;
 		l->user = u.user;
 		l->system = u.system;
@@ -76,11 +77,9 @@ static void use_account(struct threads_show *s, struct line *l, const struct tas
 		l->system = (double)f->kernel_weight / covered;
 		l->user = l->cpu - l->system;
 	}
-	if (s->wall && covered > 0)
-		l->blocked = f ? (double)f->blocked_weight / covered : 0;
-	/* Looks cannot tell who was woken but has no CPU yet; the kernel can. */
-	if (l->blocked > 0 && l->ready >= 0)
-		l->blocked = fmax(0, fmin(l->blocked, 1 - l->cpu - l->ready));
+	if (s->wall)
+		l->blocked = usage_waiting(&b->window, f ? f->blocked_weight : 0,
+					   known ? &u : NULL);
 }
 
 static void add_thread(struct threads_show *s, task_id id, const struct task_fold *f)

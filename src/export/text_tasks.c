@@ -2,7 +2,8 @@
  * text_tasks: the report's tables of processes and threads, each with the function where it was
  * found most often.
  *
- * Processes are shown where samples came from more than one. Any one thread.
+ * Processes are shown where samples came from more than one. Of what ran, each thread's time is
+ * told too. Any one thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -70,6 +71,32 @@ static void put_names(struct text_report *t, const char *name, bool sampled, con
 	strbuf_putc(&t->b, '\n');
 }
 
+static int compare_usage(const void *key, const void *element)
+{
+	task_id task = *(const task_id *)key;
+	const struct snapshot_usage *u = element;
+
+	return (task > u->task) - (task < u->task);
+}
+
+/* How a thread spent its time, as far as it is known. */
+static void put_usage(struct text_report *t, task_id task)
+{
+	static const struct snapshot_usage unknown = {.cpu = -1, .ready = -1, .waiting = -1};
+	const struct snapshot *s = t->s;
+	const struct snapshot_usage *u = s->nusages ? bsearch(&task, s->usages, s->nusages,
+							      sizeof *s->usages, compare_usage)
+						    : NULL;
+	u = u ? u : &unknown;
+	const double parts[] = {u->cpu, u->ready, u->waiting};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (parts[i] >= 0)
+			strbuf_printf(&t->b, "%6.1f ", 100 * parts[i]);
+		else
+			strbuf_printf(&t->b, "%6s ", "n/a");
+}
+
 static void put_thread(struct text_report *t, const struct ranked *r, const struct top *top)
 {
 	const struct task *task = tables_task_get(t->s->tables, r->id);
@@ -80,6 +107,8 @@ static void put_thread(struct text_report *t, const struct ranked *r, const stru
 		strbuf_printf(&t->b, "%10d ", task->tid);
 	else
 		strbuf_printf(&t->b, "%10s ", "-");
+	if (!t->s->recorded)
+		put_usage(t, r->id);
 	put_names(t, r->name, r->row->self.samples, top);
 }
 
@@ -96,8 +125,10 @@ static int put_threads(struct text_report *t, const struct ranked *rows, uint32_
 	if (!rc)
 		rc = find_tops(t, &index, tops);
 	if (!rc) {
-		strbuf_puts(&t->b, "\nThreads\n\n   SELF%      ±    SAMPLES        PID        TID "
-				   "NAME             TOP FUNCTION\n");
+		strbuf_printf(&t->b,
+			      "\nThreads\n\n   SELF%%      ±    SAMPLES        PID        TID %s"
+			      "NAME             TOP FUNCTION\n",
+			      t->s->recorded ? "" : "  CPU% READY%  WAIT% ");
 		for (uint32_t i = 0; i < shown; i++)
 			put_thread(t, &rows[i], &tops[i]);
 		if (shown < n)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profile/flat.h"
+#include "profile/usage.h"
 
 struct snap_box {
 	struct snapshot snapshot; /* first: references cast */
@@ -20,6 +21,7 @@ struct snap_box {
 	struct snapshot_cell *out;
 	struct snapshot_event *events;
 	struct snapshot_through *through;
+	struct snapshot_usage *usages;
 };
 
 const struct snapshot *snapshot_ref(const struct snapshot *s)
@@ -39,6 +41,7 @@ void snapshot_unref(const struct snapshot *s)
 	free(box->out);
 	free(box->events);
 	free(box->through);
+	free(box->usages);
 	free(box);
 }
 
@@ -231,6 +234,50 @@ static void add_running(struct snap_box *box, const struct profile *p, const str
 	}
 }
 
+/* What looks met waiting, by task; of no thread where nothing tells. */
+static bool sum_waiting(const struct snap_box *box, uint64_t *ret_by_task, uint32_t ntasks)
+{
+	bool told = false;
+
+	for (uint32_t i = 0; i < box->snapshot.nevents; i++)
+		told |= box->events[i].desc.states;
+	for (uint32_t i = 0; i < box->snapshot.ncells; i++) {
+		const struct snapshot_cell *c = &box->out[i];
+		if (c->flags & SAMPLE_BLOCKED && c->task < ntasks &&
+		    box->events[c->event].desc.states)
+			ret_by_task[c->task] += c->weight;
+	}
+	return told;
+}
+
+/* What is known of each thread's time. With code hidden, waiting is not seen whole. */
+static bool fill_usages(struct snap_box *box, const struct profile *p, const struct tables *t,
+			const struct window *w, bool hide)
+{
+	uint32_t ntasks = tables_task_count(t) + 1, n = 0;
+	uint64_t *blocked = calloc(ntasks, sizeof *blocked);
+	struct usages u = {0};
+
+	box->usages = calloc(ntasks, sizeof *box->usages);
+	bool ok = blocked && box->usages && !usages_gather(&u, p, w);
+	bool told = ok && sum_waiting(box, blocked, ntasks) && !hide;
+	for (task_id id = 1; ok && id < ntasks; id++) {
+		struct usage_shares s;
+		if (!tables_task_get(t, id)->tid)
+			continue;
+		bool known = usage_shares(&u, p, w, id, &s);
+		double waiting = told ? usage_waiting(w, blocked[id], known ? &s : NULL) : -1;
+		if (known || waiting >= 0)
+			box->usages[n++] = (struct snapshot_usage){id, known ? s.cpu : -1,
+								   known ? s.ready : -1, waiting};
+	}
+	box->snapshot.usages = box->usages;
+	box->snapshot.nusages = n;
+	usages_fini(&u);
+	free(blocked);
+	return ok;
+}
+
 void snap_tell_state(struct snapshot *s, uint32_t event, uint8_t state)
 {
 	struct snap_box *box = (struct snap_box *)(void *)s; /* its first member */
@@ -305,6 +352,11 @@ const struct snapshot *snap_with_tail_calls(const struct snapshot *s)
 		memcpy(box->through, s->through, s->nthrough * sizeof *box->through);
 	box->snapshot.through = box->through;
 	box->snapshot.nthrough = box->through ? s->nthrough : 0;
+	box->usages = s->nusages ? malloc(s->nusages * sizeof *box->usages) : NULL;
+	if (box->usages)
+		memcpy(box->usages, s->usages, s->nusages * sizeof *box->usages);
+	box->snapshot.usages = box->usages;
+	box->snapshot.nusages = box->usages ? s->nusages : 0;
 	box->snapshot.nodes = box->nodes;
 	box->snapshot.cells = box->out;
 	box->snapshot.events = box->events;
@@ -345,6 +397,8 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	for (uint16_t i = 0; i < s->nevents && !hide; i++)
 		add_unsampled(box, p, t, w, i);
 	add_running(box, p, w);
+	if (!fill_usages(box, p, t, w, hide != 0))
+		goto fail;
 	if (s->ncells)
 		qsort(box->out, s->ncells, sizeof *box->out, compare_cells);
 	cells_fini(&box->cells);

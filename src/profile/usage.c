@@ -82,3 +82,12 @@ bool usage_shares(const struct usages *u, const struct profile *p, const struct 
 					    e->detailed ? (double)x->ready_ns / time : -1};
 	return true;
 }
+
+double usage_waiting(const struct window *w, uint64_t blocked_ns, const struct usage_shares *s)
+{
+	double waiting = w->covered_ns ? (double)blocked_ns / (double)w->covered_ns : -1;
+
+	/* Looks cannot tell who was woken but has no CPU yet; the kernel can. */
+	return waiting > 0 && s && s->ready >= 0 ? fmax(0, fmin(waiting, 1 - s->cpu - s->ready))
+						 : waiting;
+}

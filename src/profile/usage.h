@@ -34,4 +34,7 @@ struct usage_shares {
 bool usage_shares(const struct usages *u, const struct profile *p, const struct window *w,
 		  task_id task, struct usage_shares *ret_shares);
 
+/* Share of the window that a thread waited, of which looks met @blocked_ns. @s NULL: no account. */
+double usage_waiting(const struct window *w, uint64_t blocked_ns, const struct usage_shares *s);
+
 #endif

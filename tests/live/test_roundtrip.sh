@@ -37,7 +37,8 @@ facts() { # FILE: when, how long, how busy, and who
 	awk '$1 == "window" || $1 == "host" || $1 == "stacks"
 		$1 == "samples" { print $2, $5, $9 }
 		/^Threads/ { on = 1 }
-		on && $1 ~ /^[0-9.]+$/ { print $3, $4, $5, $6; exit }' "$1"
+		on && $1 ~ /^[0-9.]+$/ { print $3, $4, $5, $(name ? name : 6); exit }
+		on && /READY%/ { name = 9 }' "$1"
 }
 check "when, how long, where and how busy it was is read again" eval '
 	facts "$dir/live.report" >"$dir/one"; facts "$dir/again.report" >"$dir/two"

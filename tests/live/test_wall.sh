@@ -44,6 +44,22 @@ lock_wait() { # REPORT
 		} END { exit !found }' "$dir/$1.report"
 }
 expect "Verdicts tell of the lock what Functions do" lock_wait contend
+# The report tells of each thread what the kernel told the thread itself.
+reported() { # THREAD
+	awk -v name="$1" -v cpu="$(truth "cpu.$1")" -v ready="$(truth "ready.$1")" -v wait="$(truth "wait.$1")" '
+		function off(x, y) { return x > y ? x - y : y - x }
+		/^Modules/ { on = 0 }
+		on && $9 == name { c = $6; r = $7; w = $8 }
+		/ CPU% READY%  WAIT% NAME / { on = 1 }
+		END {
+			printf "CPU %.1f, truth %.1f; READY %.1f, truth %.1f; WAIT %.1f, truth %.1f\n",
+				c, 100 * cpu, r, 100 * ready, w, 100 * wait
+			exit !(w && off(c, 100 * cpu) < 3 && off(r, 100 * ready) < 3 && off(w, 100 * wait) < 4)
+		}' "$dir/contend.report"
+}
+for t in turn-1 turn-2 turn-3; do
+	expect "and all of the time of $t" reported $t
+done
 measured "threads that take turns at a lock are profiled" contend
 
 findings() { # REPORT

@@ -27,6 +27,28 @@ static void assert_holds(const char *text, const char *part)
 		fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
+/* How each thread spent its time, as far as it is known; a file's threads are not told of. */
+static void test_usages(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	struct snapshot_usage usages[] = {{m.cells[0].task, 0.3, 0.25, -1}};
+	m.s.usages = usages;
+	m.s.nusages = 1;
+	m.s.recorded = false;
+	char *text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_holds(text, "TID   CPU% READY%  WAIT% NAME");
+	assert_holds(text, "       100   30.0   25.0    n/a main");
+	assert_holds(text, "       101    n/a    n/a    n/a wor;ker");
+	free(text);
+	m.s.recorded = true;
+	text = made_export(&m, FORMAT_TEXT, NULL, NULL);
+	assert_null(strstr(text, "READY%"));
+	free(text);
+	made_fini(&m);
+}
+
 static void test_folded(void **state)
 {
 	(void)state;
@@ -522,6 +544,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_usages),
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_frame_pointers),
 		cmocka_unit_test(test_folded_sums_addresses),

@@ -64,6 +64,22 @@ static bool has(const struct placed *p, int n, uint32_t id)
 	return false;
 }
 
+/* All of a thread's time, where samples tell of it, fits a narrow terminal. */
+static void parts_of_time(void **state)
+{
+	struct row row = {.blocked = 0.5, .pid = 7, .nspark = 1};
+	struct answer a = {.rows = &row, .nrows = 1};
+	struct placed p[VIEW_COLUMNS];
+	int n = view_place(&view_threads, &a, 80, 0, p);
+
+	(void)state;
+	assert_true(has(p, n, COLUMN_CPU) && has(p, n, COLUMN_READY) && has(p, n, COLUMN_BLOCKED));
+	assert_true(has(p, n, COLUMN_TOP));
+	row.blocked = -1; /* not known: others have the room */
+	n = view_place(&view_threads, &a, 80, 0, p);
+	assert_false(has(p, n, COLUMN_READY) || has(p, n, COLUMN_BLOCKED));
+}
+
 static void order_of_going(void **state)
 {
 	struct answer a;
@@ -359,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_column_help),
 		cmocka_unit_test(places),
+		cmocka_unit_test(parts_of_time),
 		cmocka_unit_test(order_of_going),
 		cmocka_unit_test(nothing_moves),
 		cmocka_unit_test(cells),

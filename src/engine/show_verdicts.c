@@ -160,6 +160,29 @@ static void judge_target(struct build *b, struct list *l)
 	judge(l, &v);
 }
 
+/*
+ * Were threads ready to run and had no CPU? The kernel counts all of that, but of this window: how
+ * far it holds is what as many samples would tell.
+ */
+static void judge_ready(struct build *b, const struct suspects *s, struct list *l)
+{
+	struct verdict v = {.where = "the target's threads", .full = "the target's threads"};
+	uint64_t cpu, ready;
+
+	if (!s->wall || !s->whole || b->q->task || !working_ready(b, &cpu, &ready) || !ready)
+		return;
+	double all = (double)s->whole, n = s->whole_n * fmin(1, (double)(cpu + ready) / all);
+	double squares = (double)ready * (double)(cpu + ready) / n; /* as of even samples */
+	struct interval part = confidence_interval(ready, squares, cpu + ready, n);
+	v.facts = (struct verdict_facts){
+		.source = VERDICT_TARGET, .share = fmin(1, (double)ready / all), .hits = n};
+	v.facts.share_margin = v.facts.share * (1 - part.low / part.share);
+	for (int k = 0; k < FACTS; k++)
+		v.facts.fact[k] = NAN;
+	v.facts.fact[FACT_READY] = part.low;
+	judge(l, &v);
+}
+
 static void judge_analysis(struct build *b, enum view_kind view, struct list *l)
 {
 	struct analysis *a = shared_analysis(&b->e->shared, view);
@@ -292,6 +315,7 @@ void show_verdicts(struct build *b)
 	}
 	judge_suspects(b, &s, &l);
 	judge_target(b, &l);
+	judge_ready(b, &s, &l);
 	for (enum view_kind v = VIEW_DURATION; v <= VIEW_EDGE; v++)
 		judge_analysis(b, v, &l);
 	if (l.len)

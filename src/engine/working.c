@@ -105,3 +105,21 @@ bool working_find(const struct build *b, struct working *ret)
 	vec_fini(&ws);
 	return found;
 }
+
+bool working_ready(const struct build *b, uint64_t *ret_cpu_ns, uint64_t *ret_ready_ns)
+{
+	struct usages u = {0};
+	bool known = !usages_gather(&u, &b->e->profile, &b->window);
+
+	*ret_cpu_ns = *ret_ready_ns = 0;
+	for (size_t i = 0; i < u.len && known; i++) {
+		const struct usage *x = &u.data[i];
+		if (!tables_task_get(b->t, x->task)->tid)
+			continue;
+		known = !x->cpu_ns || ledger_get(&b->e->profile.ledger, x->task)->detailed;
+		*ret_cpu_ns += x->cpu_ns;
+		*ret_ready_ns += x->ready_ns;
+	}
+	usages_fini(&u);
+	return known;
+}

@@ -21,4 +21,10 @@ struct working {
  */
 bool working_find(const struct build *b, struct working *ret);
 
+/*
+ * How long all threads were on a CPU in @b's window, and how long ready for one without it, as far
+ * as the kernel's readings reach. False: it does not tell of all that ran. Engine thread.
+ */
+bool working_ready(const struct build *b, uint64_t *ret_cpu_ns, uint64_t *ret_ready_ns);
+
 #endif

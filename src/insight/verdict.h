@@ -31,6 +31,7 @@ enum fact {
 	FACT_PATH_SHARE,  /* edge: of the time */
 	FACT_CALL_RATE,   /* calls for each second of CPU time, counted for a moment */
 	FACT_WAITING,     /* of the time of the threads that do the work, by the kernel's account */
+	FACT_READY,       /* of the time that threads do not wait, what they had no CPU: at least */
 	FACT_RUN_RATE,    /* how often those were put on a CPU, for each second of CPU time */
 	FACTS
 };
@@ -41,7 +42,7 @@ enum verdict_source {
 	VERDICT_CACHE = 4,
 	VERDICT_EDGE = 8,
 	VERDICT_COUNTED = 16, /* samples, and calls that were counted on demand */
-	VERDICT_TARGET = 32 /* the kernel's account of the target, where samples are of CPU time */
+	VERDICT_TARGET = 32   /* the kernel's account of the target, beside its samples */
 };
 
 struct verdict_facts {

@@ -62,8 +62,8 @@ for t in turn-1 turn-2 turn-3; do
 done
 measured "threads that take turns at a lock are profiled" contend
 
-findings() { # REPORT
-	sed -n '/^Verdicts/,/cover/p' "$dir/$1.report"
+findings() { # REPORT: but for who had no CPU, which the kernel tells and no file
+	sed -n '/^Verdicts/,/cover/p' "$dir/$1.report" | grep -v ' no CPU '
 }
 # Looks at who waits are few and weigh much: margins are as wide in a file of it.
 margins() { # REPORT
@@ -88,6 +88,23 @@ if command -v go >/dev/null; then
 	check "go tool pprof tells who waited" eval 'go tool pprof -tags "$dir/saved.pb.gz" 2>"$dir/pprof.err" |
 		grep -q ": waiting" && [ ! -s "$dir/pprof.err" ]'
 fi
+
+# Three busy threads on one CPU have none for two thirds of their time; who always waits lacks none.
+crowded() {
+	timeout 60 "$ALTPTTOP" --batch --clock wall --duration 20 -o "$dir/crowded.csv" \
+		-- taskset -c 0 "$PROGRAMS/threads" 4 >"$dir/crowded.report" 2>"$dir/crowded.messages"
+}
+resting() {
+	timeout 60 "$ALTPTTOP" --batch --clock wall --duration 3 -o "$dir/resting.csv" \
+		-- "$PROGRAMS/blocked" 60 >"$dir/resting.report" 2>"$dir/resting.messages"
+}
+lacked() { # REPORT
+	grep ' no CPU .*ready to run, without a CPU' "$dir/$1.report"
+}
+expect "who has no CPU is told" lacked crowded
+measured "three threads on one CPU are profiled" crowded
+expect "who wants none is not" eval '! lacked resting'
+measured "a program that always waits is profiled" resting
 
 # The CPU clock shows nothing of waiting: it sends who mostly waits to the wall clock, and nobody else.
 asleep() {

@@ -236,6 +236,7 @@ static void judge(uint64_t ready, uint64_t run, bool off, bool runs)
 	const struct row *o = verdict(a, "off the CPU"), *r = verdict(a, "short runs");
 	assert_int_equal(o != NULL, off);
 	assert_int_equal(r != NULL, runs);
+	assert_null(verdict(a, "no CPU")); /* of the wall clock alone */
 	if (o) {
 		assert_string_equal(o->name, "the thread worker");
 		near(o->total, 1 - 0.3 - (double)ready / 1e3);
@@ -255,12 +256,60 @@ static void test_target(void **state)
 	judge(650, 190, false, false); /* but waits for 5 % alone */
 }
 
+/* On the wall clock: of each second thread 8 runs for 300 ms, has no CPU for some, and waits. */
+static void play_ready(struct script *s)
+{
+	struct event_desc d = {
+		.name = "wall", .unit = EVENT_NS, .sampled = true, .states = true, .set = 1};
+	frame_id f = script_frame(s->tables, "work", 0x100);
+
+	s->sink->ops->event(s->sink->ctx, 1, &d);
+	for (uint64_t i = 0; i <= 10; i++) {
+		uint64_t now = (1000 + i * 1000) * MS;
+		tell(s, 0, now, i * 300 * MS, 0);
+		tell(s, 8, now, i * 300 * MS, i * ready_ms * MS);
+		for (uint64_t ms = 0; i < 10 && ms < 1000; ms += 10) {
+			struct raw_sample raw = {.time_ns = now + ms * MS,
+						 .pid = 7,
+						 .tid = 8,
+						 .event = 1,
+						 .flags = ms < 300 + ready_ms ? 0 : SAMPLE_BLOCKED,
+						 .weight = 10 * MS,
+						 .frames = &f,
+						 .nframes = 1};
+			s->sink->ops->sample(s->sink->ctx, &raw);
+		}
+	}
+}
+
+/* A quarter of 400 samples that do not wait is at least a fifth; 23.1 % of 390 may be less. */
+static void test_no_cpu(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		ready_ms = i ? 90 : 100;
+		run_us = 1000;
+		begin(play_ready);
+		const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), 1000);
+		assert_non_null(a);
+		const struct row *r = verdict(a, "no CPU");
+		assert_int_equal(r != NULL, !i);
+		if (r) {
+			near(r->total, 0.1);
+			assert_non_null(strstr(r->note, "at least 21 % of the time that is not"));
+			assert_non_null(strstr(r->hint, "altpttop -a"));
+		}
+		answer_unref(a);
+		bed_down(&bed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verdicts), cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_unknown),  cmocka_unit_test(test_target),
-		cmocka_unit_test(test_uneven),
+		cmocka_unit_test(test_uneven),   cmocka_unit_test(test_no_cpu),
 	};
 	return cmocka_run_group_tests_name("wall_views", tests, NULL, NULL);
 }

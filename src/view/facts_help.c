@@ -68,6 +68,7 @@ const char *facts_cut_help(enum cut_reason reason)
 		[CUT_FP_CHAIN] = "code without frame pointers: --call-graph dwarf needs none",
 		[CUT_LIMIT] = "--max-stack keeps more",
 		[CUT_LBR] = "--call-graph dwarf sees the rest",
+		[CUT_NO_ROOT] = "record with --call-graph dwarf",
 	};
 
 	return (unsigned)reason < CUT_REASONS && help[reason] ? help[reason] : "";

@@ -127,7 +127,7 @@ perf_agrees() { # SELF samples of a recording made by perf: ours, and perf's own
 	# -B: perf 6.1 can abort when it gathers build ids at the end
 	perf record -B -q -F 499 -e cpu-clock:u -o "$dir/perf.data" "$PROGRAMS/shares" 2 >/dev/null 2>&1 || return
 	perf report -i "$dir/perf.data" --stdio --no-children -F sample,sym -q 2>/dev/null |
-		awk '$2 == "[.]" && NF >= 3 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/theirs"
+		awk '$2 == "[.]" && NF >= 3 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); sub(/@@?[A-Z].*/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/theirs"
 	timeout 60 "$ALTPTTOP" --batch "$dir/perf.data" >"$dir/perf.report" 2>"$dir/perf.messages" || return
 	rows "$dir/perf.report" | awk '$1 > 0 { n = $1; $1 = $2 = ""; sub(/^ +/, ""); print n, $0 }' | LC_ALL=C sort >"$dir/ours"
 	# addresses that both name: the vDSO of a recording is nobody's file

@@ -136,6 +136,18 @@ static void name_title(struct session *s)
 		 s->target_text);
 }
 
+/* Where the name of the one process stands that the text so far is about. */
+static void mark_name(struct session *s)
+{
+	const struct options *o = s->options;
+	const char *at = strchr(s->target_text, ' ');
+
+	if (!at || o->target.npids != 1 || o->demo)
+		return;
+	s->name_tail = !o->target.argv; /* in brackets */
+	s->name_len = (uint32_t)strlen(at + 1) - 2 * s->name_tail;
+}
+
 static void name_target(struct session *s)
 {
 	const struct options *o = s->options;
@@ -165,10 +177,12 @@ static void name_target(struct session *s)
 		snprintf(s->target_text, sizeof s->target_text, "user %.80s", o->user);
 	else
 		snprintf(s->target_text, sizeof s->target_text, "the whole system");
+	mark_name(s);
 	if (t->cpus) {
 		size_t len = first || t->cgroup || o->user ? strlen(s->target_text) : 0;
 		snprintf(s->target_text + len, sizeof s->target_text - len, "%sCPU %.40s",
 			 len ? " on " : "", t->cpus);
+		s->name_tail += (uint32_t)(strlen(s->target_text) - len);
 	}
 	name_title(s);
 	if (first && !t->argv)
@@ -217,6 +231,9 @@ static int make_rooms(struct session *s, struct err *err)
 			.title = s->title,
 			.target_text = s->target_text,
 			.where = s->where,
+			.named = s->name_len ? o->target.pids[0] : 0,
+			.name_len = s->name_len,
+			.name_tail = s->name_tail,
 			.output_fd = s->spawn ? spawn_output_fd(s->spawn) : -1,
 			.child = s->spawn ? spawn_pid(s->spawn) : 0,
 			.partial = o->target.ntids || o->target.cpus,

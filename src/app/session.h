@@ -37,6 +37,7 @@ struct session {
 	char trigger_prefix[1024]; /* of the files that triggers write: path, to which more comes */
 	const char *trigger_suffix;
 	char title[512], target_text[96], where[64];
+	uint32_t name_len, name_tail; /* of the one process that they name; 0: they do not */
 	struct export_options exports;
 };
 

@@ -71,6 +71,7 @@ static int make_parts(struct engine *e)
 				       .resolver = e->setup.resolver,
 				       .symfs = e->setup.symfs,
 				       .live = e->setup.live,
+				       .named = e->setup.named,
 				       .stitch = !e->setup.keep_stitching_off,
 				       .max_frames = e->setup.max_frames};
 	if (triggers_init(e))

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "engine/core.h"
 #include "engine/coverage.h"
+#include "engine/named.h"
 #include "profile/snap.h"
 #include "profile/usage.h"
 
@@ -20,7 +21,8 @@
 static void describe(const struct engine *e, struct snapshot *s)
 {
 	struct utsname u;
-	snprintf(s->title, sizeof s->title, "%s", e->setup.title ? e->setup.title : "altpttop");
+	named_text(e, e->setup.title ? e->setup.title : "altpttop", true, s->title,
+		   sizeof s->title);
 	if (!e->setup.live) /* a recording's machine is not ours */
 		snprintf(s->host, sizeof s->host, "%s",
 			 tables_text(e->tables, atomic_load(&e->shared.origin)));

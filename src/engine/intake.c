@@ -44,6 +44,7 @@ struct intake {
 	struct unwinder *unwinder;
 	struct lives lives;
 	bool live;
+	pid_t named;
 	uint64_t samples;
 	uint64_t sums[EVENT_MAX], hits; /* of all samples so far */
 	struct known *known; /* [STACKS_MAX] by the source's numbers, NULL: it gives none */
@@ -294,6 +295,8 @@ static void take_comm(void *ctx, const struct raw_task *t)
 {
 	struct intake *in = ctx;
 	lives_comm(&in->lives, t);
+	if (in->named && t->exec && t->comm && t->pid == in->named)
+		atomic_store(&in->shared->executed, tables_str(in->tables, t->comm));
 }
 
 static void take_exit(void *ctx, const struct raw_task *t)
@@ -445,6 +448,7 @@ struct intake *intake_new(const struct intake_config *config)
 	in->ring = config->ring;
 	in->says = config->says;
 	in->live = config->live;
+	in->named = config->named;
 	in->resolver = config->resolver;
 	uint32_t user = config->max_frames ? config->max_frames : FRAMES_DEFAULT;
 	in->max_frames = (user < FRAMES_DEFAULT ? user : FRAMES_DEFAULT) + KERNEL_FRAMES;

@@ -23,6 +23,7 @@ struct intake_config {
 	const char *symfs;
 	bool live;
 	bool stitch;
+	pid_t named; /* whose name is told again when it executes another program; 0 none */
 	uint32_t max_frames;
 };
 

@@ -31,6 +31,10 @@ struct engine_setup {
 	uint32_t interval_ms;
 	size_t history_bytes; /* cap of call trie, totals and history together, 0: 256 MiB */
 	const char *title, *target_text, *where;
+	/* Where both name one process, which may execute another program: its number (0: they do
+	 * not), and of how many bytes its name is, with how many behind it. */
+	pid_t named;
+	uint32_t name_len, name_tail;
 	const struct event_set
 		*sets; /* known event sets, for derived columns; they outlive the engine */
 	size_t nsets;

@@ -23,7 +23,8 @@ struct shared {
 	_Atomic uint64_t progress_done, progress_all;
 	_Atomic size_t intake_bytes;  /* memory the intake holds */
 	_Atomic uint32_t main_module; /* program of the first process; 0 unknown */
-	_Atomic str_id origin;        /* host, kernel and machine of a recording; 0 unknown */
+	_Atomic str_id executed; /* name of the process `named` since it did exec; 0: it did not */
+	_Atomic str_id origin;   /* host, kernel and machine of a recording; 0 unknown */
 	_Atomic uint64_t wall_start_ns, duration_ns; /* of a recording without times; 0 unknown */
 	atomic_bool stopping;
 	atomic_bool cancelled;

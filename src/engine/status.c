@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/build.h"
+#include "engine/named.h"
 #include "insight/cut.h"
 #include "profile/usage.h"
 #include "symbol/resolver.h"
@@ -252,7 +253,7 @@ void build_status(struct build *b, struct answer_status *s)
 
 	look_at_ourselves(e);
 	profile_tally(p, &b->window, &tally);
-	build_copy(s->target, sizeof s->target, e->setup.target_text);
+	named_text(e, e->setup.target_text, false, s->target, sizeof s->target);
 	build_copy(s->where, sizeof s->where, e->setup.where);
 	build_copy(s->event_set, sizeof s->event_set,
 		   b->desc && *set_name(e, b->desc->set) ? set_name(e, b->desc->set)

@@ -37,6 +37,18 @@ long_command() { # the same process, so often that the line has no room for it
 	[ $status = 0 ] && grep "^target " "$dir/out" && grep -qE "^target .*[0-9,]…: $mine \(shares\)$" "$dir/out"
 }
 check "a command line that is cut shows it" long_command
+available=$(samplers)
+executed() { # SAMPLER: the command becomes another program, and the report names both
+	batch --sampler "$1" -- bash -c "sleep 1; exec '$PROGRAMS/shares' 2"
+	[ $status = 0 ] && grep "^target " "$dir/out" && grep -qE "^target .*: [0-9]+ bash, then shares$" "$dir/out"
+}
+for s in perf timer; do
+	if grep -qx $s <<<"$available"; then
+		check "$s: a program that a command becomes is named too" executed $s
+	else
+		skip "$s: a program that a command becomes is named too" "$(why_not $s)"
+	fi
+done
 check "one thread alone" eval 'batch --duration 0.5 -t $mine; [ $status = 0 ] && grep -q alpha "$dir/out"'
 
 header() {

@@ -140,6 +140,47 @@ static void test_cut_advice(void **state)
 	tear_down(&b);
 }
 
+/* A process that is watched by its name executes other programs, and so does one beside it. */
+static void play_execs(struct script *s)
+{
+	const struct raw_task execs[] = {
+		{.pid = 7, .tid = 7, .comm = "renamed"},
+		{.pid = 8, .tid = 8, .comm = "other", .exec = true},
+		{.pid = 7, .tid = 7, .comm = s->ctx, .exec = true},
+	};
+
+	for (size_t i = 0; i < 3; i++)
+		s->sink->ops->comm(s->sink->ctx, &execs[i]);
+	play_two(s);
+}
+
+static void shows_exec(const char *comm, uint32_t name_len, const char *target, const char *title)
+{
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_execs, .ctx = (void *)(uintptr_t)comm}};
+	struct engine_setup setup = {
+		.live = true, .title = "altpttop -p 7: 7 prog", .named = 7, .name_len = name_len};
+	bed_up(&b, &setup);
+	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 100);
+	assert_string_equal(a->status.target, target);
+	answer_unref(a);
+	const struct snapshot *s = engine_snapshot(b.engine, 0, 1000);
+	assert_non_null(s);
+	assert_string_equal(s->title, title);
+	snapshot_unref(s);
+	tear_down(&b);
+}
+
+static void test_exec(void **state)
+{
+	(void)state;
+	shows_exec("shares", 4, "7 shares", "altpttop -p 7: 7 prog, then shares");
+	shows_exec("a\nb", 4, "7 a?b", "altpttop -p 7: 7 prog, then a?b");
+	shows_exec("prog", 4, "7 prog", "altpttop -p 7: 7 prog");
+	shows_exec("og", 4, "7 og", "altpttop -p 7: 7 prog, then og");
+	shows_exec("shares", 40, "7 prog", "altpttop -p 7: 7 prog"); /* no such place */
+}
+
 static void test_save(void **state)
 {
 	(void)state;
@@ -598,6 +639,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_cut_advice),
+		cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_save),
 		cmocka_unit_test(test_save_tells_its_span),
 		cmocka_unit_test(test_snapshot),

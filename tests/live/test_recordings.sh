@@ -150,11 +150,13 @@ cut_in_every_format() { # a chain that ends in [unknown] is cut, however it was 
 check "a stack without a root is not called complete" cut_in_every_format
 
 # Without build ids only the machine's name, the release and the kernel's place tell that it is this one.
-kernel_named() { # the five kernel functions that perf finds most, with their samples
+kernel_named() { # the five kernel functions of one name only that perf finds most, with their samples
 	perf record -B -q -F 999 -e cpu-clock -o "$dir/kernel.data" dd if=/dev/zero of=/dev/null bs=64k count=100000 \
 		>/dev/null 2>&1 || return
 	perf report -i "$dir/kernel.data" --stdio --no-children -F sample,sym -q 2>/dev/null |
-		awk '$2 == "[k]" && $3 !~ /^0x/ { print $1, $3 }' | head -5 >"$dir/theirs"
+		awk 'NR == FNR { names[$1]++; at[$3] = $1; next }
+			$2 == "[k]" && names[at[$3]] == 1 { print $1, $3 }' /proc/kallsyms - | head -5 >"$dir/theirs"
+	[ -s "$dir/theirs" ] || return
 	timeout 60 "$ALTPTTOP" --batch "$dir/kernel.data" >"$dir/kernel.report" 2>&1 || return
 	while read -r n name; do
 		awk -v n="$n" -v f="$name" '$5 == n && $NF == f { hit = 1 } END { exit !hit }' "$dir/kernel.report" || {
@@ -162,7 +164,6 @@ kernel_named() { # the five kernel functions that perf finds most, with their sa
 			return 1
 		}
 	done <"$dir/theirs"
-	[ -s "$dir/theirs" ]
 }
 
 if [ "$(uname -m)" = x86_64 ]; then

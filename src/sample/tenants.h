@@ -61,7 +61,8 @@ static inline uint64_t tenants_due(uint64_t all, uint64_t given, uint64_t grown,
 /* When half of @all is forgotten: what was handed on for the rest, so that it lacks what it did. */
 static inline uint64_t tenants_kept(uint64_t all, uint64_t given, double share)
 {
-	double gone = (double)(all - all / 2) / share;
+	uint64_t forgotten = all - all / 2;
+	double gone = (double)forgotten / share;
 
 	return (double)given > gone ? given - (uint64_t)gone : 0;
 }

@@ -37,8 +37,8 @@ const struct fact_word *facts_words(int *ret_n)
 const char *facts_loss_help(enum loss_kind kind)
 {
 	static const char *const help[LOSS_KINDS] = {
-		[LOSS_RING] = "a lower rate (F), --call-graph fp or more ring memory (Doctor) "
-			      "loses fewer",
+		[LOSS_RING] =
+			"fewer at a lower rate (F), --call-graph fp, with more memory (Doctor)",
 		[LOSS_THROTTLED] = "a lower rate (F) is not held back",
 		[LOSS_QUEUE] = "altpttop got too little CPU time: lower the rate (F)",
 		[LOSS_ORDER] = "the machine is too busy: lower the rate (F)",

@@ -44,8 +44,7 @@ const char *facts_loss_help(enum loss_kind kind)
 		[LOSS_ORDER] = "the machine is too busy: lower the rate (F)",
 		[LOSS_BAD_RECORD] = "they make no sense and are left out",
 		[LOSS_TORN] = "the thread moved while it was read: left out, others stand for it",
-		[LOSS_MISSED] = "the sampler got no CPU in time: lower the rate (F), or see to an "
-				"idle CPU",
+		[LOSS_MISSED] = "it got no CPU in time: lower the rate (F), or see to an idle CPU",
 		[LOSS_EINTR] = "they failed in the target: --sampler perf stops no thread",
 		[LOSS_RESTARTED] = "the target does not notice",
 		[LOSS_UNKNOWN_ID] = "nothing tells which event they are of: left out",

@@ -440,7 +440,7 @@ static void test_config_of_no_text(void **state)
 /* The command line, then the file, then the rules between them. */
 static void both(struct options *o, const char *line, const char *text)
 {
-	char words[128];
+	static char words[128]; /* the options point into it */
 	struct err err = {0};
 
 	snprintf(words, sizeof words, "%s", line);

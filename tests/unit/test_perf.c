@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <math.h>
 #include <cmocka.h>
 
 #include "event/perf_open.h"
@@ -216,8 +215,7 @@ static void need_root(void)
 	}
 }
 
-/* Losses of the kind @allowed may be, and @ring records that the ring had no room for. */
-static void assert_clean_but(const struct outcome *o, int allowed, uint64_t ring)
+static void assert_clean_but(const struct outcome *o, int allowed)
 {
 	if (o->sentence[0])
 		fail_msg("%s; the target ended with status %x", o->sentence,
@@ -229,10 +227,10 @@ static void assert_clean_but(const struct outcome *o, int allowed, uint64_t ring
 	assert_int_equal(o->unordered, 0);
 	assert_int_equal(o->strangers, 0);
 	for (int i = 0; i < LOSS_KINDS; i++)
-		if (o->loss[i] > (i == LOSS_RING ? ring : 0) && i != allowed)
+		if (o->loss[i] && i != allowed)
 			fail_msg("%s: %ju", loss_kind_name(i), (uintmax_t)o->loss[i]);
 }
-#define assert_clean(o) assert_clean_but(o, LOSS_KINDS, 0)
+#define assert_clean(o) assert_clean_but(o, LOSS_KINDS)
 
 static void test_busy(void **state)
 {
@@ -426,20 +424,29 @@ static void test_exec_by_thread(void **state)
 	assert_sampled(o, 0.96);
 }
 
+/* Rings are as small as nobody's are, and kernel code is not sampled: a long wait for a CPU, or
+ * work for others in the kernel, spoils a run, which is then taken again. */
+static const struct outcome *run_unspoilt(const struct setting *setting, double least)
+{
+	const struct outcome *o;
+	int left = 3;
+
+	do
+		o = run(setting);
+	while ((o->loss[LOSS_RING] || weight_s(o) < least * o->target_s) && --left);
+	return o;
+}
+
 static void test_unprivileged(void **state)
 {
 	const struct outcome *o;
-	double kernel;
 
 	(void)state;
 	need_root();
-	/* How often the clock finds it in the kernel, on this machine at this time. */
-	o = run(&(struct setting){.work = work_busy});
-	kernel = (double)o->kernel / (double)o->samples;
-	o = run(&(struct setting){.work = work_busy, .unprivileged = true});
+	o = run_unspoilt(&(struct setting){.work = work_busy, .unprivileged = true}, 0.88);
 	assert_clean(o);
 	assert_int_equal(o->kernel, 0);
-	assert_sampled(o, fmin(0.88, 0.95 - kernel));
+	assert_sampled(o, 0.88);
 	assert_true(o->nsaid > 0);
 	assert_non_null(strstr(o->said[0], "kernel.perf_event_paranoid"));
 	assert_non_null(strstr(o->said[0], "EACCES"));
@@ -465,12 +472,11 @@ static void test_unprivileged_crowd(void **state)
 
 	(void)state;
 	need_root();
-	o = run(&(struct setting){
-		.work = work_crowd, .unprivileged = true, .nofile = 1024, .attach = true});
-	/* There is no room for two fleets when dumps change. Both CPUs are busy and the rings are
-	 * as small as nobody's are: now and then there may be a wait for a CPU that outlasts them.
-	 */
-	assert_clean_but(o, LOSS_GAP, o->samples / 100);
+	o = run_unspoilt(
+		&(struct setting){
+			.work = work_crowd, .unprivileged = true, .nofile = 1024, .attach = true},
+		0.45);
+	assert_clean_but(o, LOSS_GAP); /* there is no room for two fleets when dumps change */
 	assert_true(o->unwatched_most > 500);
 	assert_true(o->threads > 100);
 	for (unsigned i = 0; i < o->nsaid; i++)

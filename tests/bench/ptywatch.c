@@ -8,7 +8,8 @@
  * match the next pattern, and so on. Prints `first_ms N`, `step_ms N` for each further pattern,
  * `quit_ms N`, `cpu_ms N`, `rss_kib N`; a figure that never came is -1. What $PTYWATCH_FIRST holds
  * is typed a second after the first output, before the first pattern is looked for; with
- * $PTYWATCH_SHOW the text from then on is printed too.
+ * $PTYWATCH_REDRAW ^L is typed each second, as a program writes only what changed and a pattern may
+ * span more; with $PTYWATCH_SHOW the text from the last keys on is printed too.
  */
 #include <poll.h>
 #include <pty.h>
@@ -69,29 +70,34 @@ static bool drain(int fd, int wait_ms)
 	return true;
 }
 
-/* Until what was written since the last call matches; the time it took, -1: never. */
-static double await(int fd, const char *expression, double limit, bool *io_open)
-{
-	double start = now_ms(), found = -1;
-	regex_t pattern;
-
-	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB))
-		exit(2);
-	while (*io_open && found < 0 && now_ms() - start < limit) {
-		*io_open = drain(fd, 5);
-		if (!regexec(&pattern, text, 0, NULL, 0))
-			found = now_ms() - start;
-	}
-	regfree(&pattern);
-	return found;
-}
-
 static void type_keys(int fd, const char *keys)
 {
 	text_len = 0;
 	text[0] = 0;
 	if (write(fd, keys, strlen(keys)) < 0)
 		perror("write");
+}
+
+/* Until what was written since the last keys matches; the time it took, -1: never. */
+static double await(int fd, const char *expression, double limit, bool *io_open)
+{
+	double start = now_ms(), drawn = start, found = -1;
+	bool redraw = getenv("PTYWATCH_REDRAW");
+	regex_t pattern;
+
+	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB))
+		exit(2);
+	while (*io_open && found < 0 && now_ms() - start < limit) {
+		*io_open = drain(fd, 5);
+		if (!regexec(&pattern, text, 0, NULL, 0)) {
+			found = now_ms() - start;
+		} else if (redraw && now_ms() - drawn > 1e3) {
+			type_keys(fd, "\f");
+			drawn = now_ms();
+		}
+	}
+	regfree(&pattern);
+	return found;
 }
 
 int main(int argc, char **argv)
@@ -123,6 +129,8 @@ int main(int argc, char **argv)
 		type_keys(fd, early);
 	first = await(fd, argv[4], limit, &open);
 	printf("first_ms %.0f\n", first);
+	if (first < 0)
+		printf("last %s\n", text);
 	for (double end = now_ms() + 1000; open && now_ms() < end;)
 		open = drain(fd, 10); /* let it run a little before it is told to leave */
 

@@ -3,7 +3,7 @@
 # and draws its screen; with counters, on two CPUs, and where there is no PMU at all.
 . tests/tap.sh
 arm=build-arm64
-libraries='export LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu:/lib/aarch64-linux-gnu'
+environment='export PTYWATCH_REDRAW=1 LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu:/lib/aarch64-linux-gnu'
 
 give_up() { # REASON
 	skip "altpttop in an aarch64 guest" "$1"
@@ -24,7 +24,7 @@ build() {
 }
 
 guest() { # CPU SMP COMMANDS: its output to $dir/out
-	tests/pmu/guest run $arm/guest "$1" "$2" "cd /at; $libraries; $3" >"$dir/out" 2>&1
+	tests/pmu/guest run $arm/guest "$1" "$2" "cd /at; $environment; $3" >"$dir/out" 2>&1
 }
 
 part() { # NAME: what the guest printed between "== NAME" and the next "=="

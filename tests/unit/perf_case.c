@@ -108,8 +108,8 @@ static void on_account(void *ctx, const struct raw_account *a)
 	out->accounts++;
 	if (!a->tid && a->state == 'X')
 		out->exited_ns += a->cpu_ns;
-	else if (!a->tid)
-		out->processes_ns = a->cpu_ns;
+	else if (!a->tid && a->pid == out->target)
+		out->target_ns = a->cpu_ns;
 }
 
 static void on_count(void *ctx, const struct raw_count *c)
@@ -238,7 +238,7 @@ static void run_here(const struct setting *set)
 	if (set->unprivileged && (setgid(NOBODY) || setuid(NOBODY)))
 		_exit(3);
 	prctl(PR_SET_DUMPABLE, 1); /* as a program that was started by that user is */
-	pid = start_target(set->work, !set->attach, &go);
+	pid = out->target = start_target(set->work, !set->attach, &go);
 	if (set->no_perf)
 		refuse_perf();
 	if (set->attach)

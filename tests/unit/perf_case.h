@@ -24,9 +24,10 @@ struct outcome {
 	bool finished, done;
 	uint64_t samples, weight_ns, kernel, dumped, with_user_chain, with_kernel_chain;
 	uint64_t unordered, longest_gap_ns, strangers;
-	uint64_t forks, comms, exits, mmaps, accounts, processes_ns, exited_ns;
-	uint64_t second_event; /* sum of the values of event 1 */
-	uint64_t counted[4];   /* last reading of the whole target, by event */
+	uint64_t forks, comms, exits, mmaps, accounts;
+	uint64_t target_ns, exited_ns; /* accounts of the target; of processes that ended */
+	uint64_t second_event;         /* sum of the values of event 1 */
+	uint64_t counted[4];           /* last reading of the whole target, by event */
 	uint64_t counts, count_backwards;
 	uint64_t loss[LOSS_KINDS];
 	uint32_t threads, unwatched_most, events;
@@ -34,6 +35,7 @@ struct outcome {
 	uint64_t switches; /* times it was taken off a CPU */
 	double stolen_s;   /* what the host of a virtual machine took meanwhile, on all its CPUs */
 	uint64_t last_ns;
+	pid_t target;
 	int target_status; /* as of wait4 */
 };
 

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "event/perf_open.h"
+#include "proc/permit.h"
 
 /*
  * A fork's time stamp is taken after the events were inherited: a parent whose opening was complete
@@ -223,6 +224,23 @@ static int open_on(const struct perf_event_attr *attr, pid_t pid, const struct r
 	return fd;
 }
 
+/*
+ * The kernel refuses a frequency above its limit, which it, or somebody, may have lowered since the
+ * plan was made; what is open stays. From now on this event asks for that limit. False: it is not
+ * the reason.
+ */
+static bool lower_rate(struct fleet *f, uint16_t event, struct perf_event_attr *attr)
+{
+	int most = permit_sysctl("kernel/perf_event_max_sample_rate", 0);
+
+	if (!attr->freq || most < 1 || attr->sample_freq <= (uint64_t)most)
+		return false;
+	attr->sample_freq = (uint64_t)most;
+	f->plan.e[event].attr.sample_freq = (uint64_t)most;
+	f->lowered_hz = (uint32_t)most;
+	return true;
+}
+
 static int event_open(struct fleet *f, uint32_t seat, uint16_t event, uint16_t cpu, pid_t pid,
 		      unsigned long flags)
 {
@@ -240,6 +258,8 @@ static int event_open(struct fleet *f, uint32_t seat, uint16_t event, uint16_t c
 		return 0; /* its leader's CPU is offline */
 	plan_attr(e, (seat * f->plan.n + event) * f->rings->n + cpu, &attr);
 	fd = open_on(&attr, pid, c, group, flags);
+	if (fd == -EINVAL && lower_rate(f, event, &attr))
+		fd = open_on(&attr, pid, c, group, flags);
 	/* Offline, or another kind of core than the event is of: there it counts nothing. */
 	if (fd == -ENODEV || (fd == -ENOENT && c->core && plan_takes_counter(&e->spec)))
 		return 0;

@@ -93,6 +93,7 @@ struct fleet {
 	struct fleet_count closed[PLAN_MAX]; /* of seats that are closed */
 	bool capped;                         /* some could not be opened for want of descriptors */
 	uint32_t denied;                     /* threads that may not be watched */
+	uint32_t lowered_hz; /* what is opened from now on: the limit fell below the rate; 0 */
 };
 
 struct fleet *fleet_new(const struct plan *plan, const struct ringset *rings, struct fleet_ids *ids,

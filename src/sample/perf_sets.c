@@ -435,6 +435,8 @@ int perf_setup_try(struct perf_source *ps, struct err *err)
 	int fds[PLAN_MAX], rc;
 	uint32_t n = 0;
 
+	if (ps->sampling)
+		perf_setup_limit(ps);
 	find_groups(ps);
 	rc = perf_plans(ps, cpu_wide, ps->sampling && !ps->side, &plan, &side);
 	if (!rc && cpu_wide &&

@@ -55,6 +55,16 @@ static uint32_t rate_limit(const struct permit *p)
 	return p->perf_max_rate && p->perf_max_rate < RATE_MOST ? p->perf_max_rate : RATE_MOST;
 }
 
+/* It may change at any time: the kernel itself lowers it where interrupts take long. */
+static uint32_t rate_limit_now(const struct perf_source *ps)
+{
+	struct permit p = ps->permit;
+
+	p.perf_max_rate = (uint32_t)permit_sysctl("kernel/perf_event_max_sample_rate",
+						  (int)p.perf_max_rate);
+	return rate_limit(&p);
+}
+
 static int check_rate(const struct source_config *config, const struct permit *p, struct err *err)
 {
 	uint32_t limit = rate_limit(p);
@@ -302,7 +312,7 @@ void perf_setup_say(struct perf_source *ps)
 
 bool perf_setup_rate_allowed(const struct perf_source *ps, uint32_t rate_hz)
 {
-	return rate_hz && rate_hz <= rate_limit(&ps->permit);
+	return rate_hz && rate_hz <= rate_limit_now(ps);
 }
 
 void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz)
@@ -310,6 +320,21 @@ void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz)
 	ps->setup.rate_hz = rate_hz;
 	ps->setup.period = 0;
 	atomic_store_explicit(&ps->status.asked_hz, rate_hz, memory_order_relaxed);
+}
+
+void perf_setup_limit(struct perf_source *ps)
+{
+	uint32_t limit = rate_limit_now(ps), asked = ps->setup.rate_hz;
+	char text[224];
+
+	if (ps->setup.period || asked <= limit)
+		return;
+	perf_setup_rate(ps, limit);
+	snprintf(text, sizeof text,
+		 "kernel.perf_event_max_sample_rate fell to %u: events opened from now on are "
+		 "sampled at that rate. Type: sudo sysctl kernel.perf_event_max_sample_rate=%u",
+		 limit, asked);
+	ps->sink->ops->say(ps->sink->ctx, text);
 }
 
 /*
@@ -368,7 +393,7 @@ static bool pace_due(struct perf_source *ps, double seconds)
 	ps->paced_losses = ps->losses;
 	if (!ps->config->rate_auto)
 		return false;
-	rate = pace_rate(ps->setup.rate_hz, rate_limit(&ps->permit), ps->ncpus, &seen);
+	rate = pace_rate(ps->setup.rate_hz, rate_limit_now(ps), ps->ncpus, &seen);
 	if (rate == ps->setup.rate_hz)
 		return false;
 	perf_setup_rate(ps, rate);

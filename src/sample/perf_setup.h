@@ -19,6 +19,8 @@ void perf_setup_say(struct perf_source *ps); /* what is missing */
 
 /* While it runs. */
 void perf_setup_rate(struct perf_source *ps, uint32_t rate_hz);
+/* Where the kernel's limit fell below the rate, the limit is the rate from now on, and is said. */
+void perf_setup_limit(struct perf_source *ps);
 bool perf_setup_rate_allowed(const struct perf_source *ps, uint32_t rate_hz); /* any thread */
 /* To another set (perf_sets.c). False: it is in use, or cannot be had, which is said. */
 bool perf_setup_switch(struct perf_source *ps, const char *events);

@@ -18,6 +18,7 @@
 #include "proc/procfs.h"
 #include "proc/tasks.h"
 #include "sample/perf_impl.h"
+#include "sample/perf_setup.h"
 
 #define TURNOVER_LOOK_NS (250 * MS)
 #define BRIEF_LEAST      4
@@ -350,6 +351,8 @@ static void count_unwatched(struct perf_source *ps)
 void perf_watch_tick(struct perf_source *ps, uint64_t now)
 {
 	check_turnover(ps, now);
+	if (ps->sampling->lowered_hz && ps->sampling->lowered_hz < ps->setup.rate_hz)
+		perf_setup_limit(ps);
 	if (now < ps->scan_ns && !(ps->side_lost && now + S > ps->scan_ns + QUICK_NS))
 		return;
 	ps->side_lost = false;

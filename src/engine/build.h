@@ -86,6 +86,8 @@ struct fid_text {
 	uint64_t addr;
 };
 void fid_text(struct build *b, fid_t fid, struct fid_text *ret_text);
+/* The same into a row of that kind, whose key the function is. */
+void fid_row(struct build *b, struct row *row, enum row_kind kind, fid_t fid);
 const char *module_text(struct build *b, module_id module);
 bool fid_matches(struct build *b, fid_t fid); /* by the query's filter */
 /* A focus that named a frame before it had a name follows it to its function. */

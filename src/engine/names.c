@@ -81,6 +81,20 @@ void fid_text(struct build *b, fid_t fid, struct fid_text *x)
 		text_of_function(b, fid, x);
 }
 
+void fid_row(struct build *b, struct row *row, enum row_kind kind, fid_t fid)
+{
+	struct fid_text x;
+	fid_text(b, fid, &x);
+	row->key = (struct row_key){.kind = kind, .a = fid};
+	row->flags = x.flags;
+	row->name = x.name;
+	row->full = x.full;
+	row->module = x.module;
+	row->file = x.file;
+	row->line = x.line;
+	row->addr = x.addr;
+}
+
 fid_t fid_settle(const struct build *b, fid_t fid)
 {
 	if (!(fid & FID_FRAME) || b->q->flags & QUERY_ADDRESSES)

@@ -40,16 +40,7 @@ static void fill(struct build *b, enum row_kind kind, const struct fold_rows *ro
 		 const struct fold_row *r)
 {
 	struct row *row = build_row(b);
-	struct fid_text x;
-	fid_text(b, r->fid, &x);
-	row->key = (struct row_key){.kind = kind, .a = r->fid};
-	row->flags = x.flags;
-	row->name = x.name;
-	row->full = x.full;
-	row->module = x.module;
-	row->file = x.file;
-	row->line = x.line;
-	row->addr = x.addr;
+	fid_row(b, row, kind, r->fid);
 	if (rows && r->fid == b->e->edges.focus.fid)
 		row->note = "recursion";
 	if (r->told_weight && r->told_weight == r->total.weight) {

@@ -45,16 +45,7 @@ static const char *sort_text(struct build *b, fid_t fid)
 
 static void fill_function(struct build *b, struct row *row, const struct fold_row *r)
 {
-	struct fid_text x;
-	fid_text(b, r->fid, &x);
-	row->key = (struct row_key){.kind = ROW_FUNCTION, .a = r->fid};
-	row->flags = x.flags;
-	row->name = x.name;
-	row->full = x.full;
-	row->module = x.module;
-	row->file = x.file;
-	row->line = x.line;
-	row->addr = x.addr;
+	fid_row(b, row, ROW_FUNCTION, r->fid);
 	if (r->inlined_weight * 2 > r->total.weight) {
 		struct fid_text outer;
 		fid_text(b, r->outer, &outer);

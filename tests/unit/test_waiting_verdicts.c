@@ -9,58 +9,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine_bed.h"
+#include "wall_parts.h"
 
-#define ROUNDS 100
-#define NAMES  20
-
-struct part {
-	const char *frames[NAMES]; /* innermost first */
-	unsigned ms;
-	uint16_t flags;
-};
-
-static const struct part *parts;
+static const struct wall_part *parts;
 static unsigned nparts;
 
 static void play(struct script *s)
 {
-	struct event_desc d = {
-		.name = "wall", .unit = EVENT_NS, .sampled = true, .states = true, .set = 1};
-	uint64_t now = 1000 * MS;
-
-	s->sink->ops->event(s->sink->ctx, 1, &d);
-	for (unsigned i = 0; i < ROUNDS; i++)
-		for (unsigned k = 0; k < nparts; k++) {
-			frame_id frames[NAMES];
-			uint32_t n = 0;
-			for (; n < NAMES && parts[k].frames[n]; n++)
-				frames[n] = script_frame(s->tables, parts[k].frames[n],
-							 0x1000 + 0x1000 * k + 0x10 * n);
-			struct raw_sample raw = {.time_ns = now += parts[k].ms * MS,
-						 .pid = 7,
-						 .tid = 8,
-						 .event = 1,
-						 .flags = parts[k].flags,
-						 .weight = parts[k].ms * MS,
-						 .frames = frames,
-						 .nframes = n};
-			s->sink->ops->sample(s->sink->ctx, &raw);
-		}
+	wall_parts_play(s, parts, nparts, true, NULL);
 }
 
 static struct bed bed;
 
-static const struct answer *verdicts_of(const struct part *all, unsigned n)
+static const struct answer *verdicts_of(const struct wall_part *all, unsigned n)
 {
-	static struct engine_setup setup;
-
 	parts = all;
 	nparts = n;
-	setup = (struct engine_setup){.live = false};
-	bed = (struct bed){.script = {.play = play, .ends = true}};
-	bed_up(&bed, &setup);
-	const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), ROUNDS * n);
+	wall_parts_read(&bed, play);
+	const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), WALL_TURNS * n);
 	assert_non_null(a);
 	return a;
 }
@@ -81,7 +47,7 @@ static const struct row *verdict(const struct answer *a, const char *kind, const
 
 static void test_lock_and_sleep(void **state)
 {
-	static const struct part mixed[] = {
+	static const struct wall_part mixed[] = {
 		{{"hash", "work"}, 20, 0},
 		{{"__gthread_mutex_lock(pthread_mutex_t*)", "std::mutex::lock()", "work"},
 		 30,
@@ -106,7 +72,7 @@ static void test_lock_and_sleep(void **state)
 /* Python's lock of all and its locks for programs are made of conditions and semaphores. */
 static void test_python(void **state)
 {
-	static const struct part python[] = {
+	static const struct wall_part python[] = {
 		{{"eval"}, 40, 0},
 		{{"__futex_abstimed_wait_common", "pthread_cond_timedwait", "take_gil", "eval"},
 		 30,
@@ -129,8 +95,8 @@ static void test_nameless(void **state)
 
 	(void)state;
 	for (int k = 0; k < 2; k++) {
-		struct part deep = {.ms = 10};
-		for (int i = 0; i < NAMES; i++)
+		struct wall_part deep = {.ms = 10};
+		for (int i = 0; i < WALL_FRAMES; i++)
 			deep.frames[i] = names[k];
 		const struct answer *a = verdicts_of(&deep, 1);
 		assert_true((verdict(a, "deep recursion", names[k]) != NULL) == (k == 1));

@@ -9,49 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine_bed.h"
-
-#define TURNS 100
+#include "wall_parts.h"
 
 /* Of each 100 ms of a thread: 30 it works under a lock, 50 it sleeps for it, 10 it has been woken
  * and waits for a CPU, 10 it hands the lock on. Another sleeps. */
 static void play_turns(struct script *s, bool states)
 {
-	static const struct {
-		const char *frames[3]; /* innermost first */
-		unsigned ms;
-		uint16_t flags;
-	} parts[] = {{{"under_lock", "take_turns"}, 30, 0},
-		     {{"futex_wait", "__lll_lock_wait", "take_turns"}, 50, SAMPLE_BLOCKED},
-		     {{"futex_wait", "__lll_lock_wait", "take_turns"}, 10, 0},
-		     {{"__lll_lock_wake", "pthread_rwlock_unlock", "take_turns"}, 10, 0}};
-	struct event_desc d = {
-		.name = "wall", .unit = EVENT_NS, .sampled = true, .states = states, .set = 1};
-	uint64_t now = 1000 * MS;
+	static const struct wall_part parts[] = {
+		{{"under_lock", "take_turns"}, 30, 0},
+		{{"futex_wait", "__lll_lock_wait", "take_turns"}, 50, SAMPLE_BLOCKED},
+		{{"futex_wait", "__lll_lock_wait", "take_turns"}, 10, 0},
+		{{"__lll_lock_wake", "pthread_rwlock_unlock", "take_turns"}, 10, 0}};
 
-	s->sink->ops->event(s->sink->ctx, 1, &d);
-	for (unsigned i = 0; i < TURNS; i++)
-		for (unsigned k = 0; k < sizeof parts / sizeof *parts; k++) {
-			frame_id frames[3];
-			uint32_t n = 0;
-			for (; n < 3 && parts[k].frames[n]; n++)
-				frames[n] = script_frame(s->tables, parts[k].frames[n],
-							 0x1000 + 0x100 * k + 0x10 * n);
-			struct raw_sample raw = {.time_ns = now += parts[k].ms * MS,
-						 .pid = 7,
-						 .tid = 8,
-						 .event = 1,
-						 .flags = parts[k].flags,
-						 .weight = parts[k].ms * MS,
-						 .frames = frames,
-						 .nframes = n};
-			s->sink->ops->sample(s->sink->ctx, &raw);
-			frames[0] = script_frame(s->tables, "doze", 0x5000);
-			raw.tid = 9;
-			raw.flags = SAMPLE_BLOCKED;
-			raw.nframes = 1;
-			s->sink->ops->sample(s->sink->ctx, &raw);
-		}
+	wall_parts_play(s, parts, sizeof parts / sizeof *parts, states, "doze");
 }
 
 static void play_known(struct script *s)
@@ -66,18 +36,9 @@ static void play_unknown(struct script *s)
 
 static struct bed bed;
 
-static void begin(void (*play)(struct script *s))
-{
-	static struct engine_setup setup;
-
-	setup = (struct engine_setup){.live = false};
-	bed = (struct bed){.script = {.play = play, .ends = true}};
-	bed_up(&bed, &setup);
-}
-
 static const struct answer *ask(enum view_kind view)
 {
-	const struct answer *a = bed_ask(&bed, bed_question(view), 8 * TURNS);
+	const struct answer *a = bed_ask(&bed, bed_question(view), 8 * WALL_TURNS);
 
 	assert_non_null(a);
 	return a;
@@ -100,7 +61,7 @@ static void near(double v, double want)
 static void test_verdicts(void **state)
 {
 	(void)state;
-	begin(play_known);
+	wall_parts_read(&bed, play_known);
 	const struct answer *a = ask(VIEW_FUNCTIONS), *v = ask(VIEW_VERDICTS);
 	near(bed_row(a, "__lll_lock_wait")->total, 0.3);
 	const struct row *lock = verdict(v, "lock wait");
@@ -129,7 +90,7 @@ static void test_verdicts(void **state)
 static void test_threads(void **state)
 {
 	(void)state;
-	begin(play_known);
+	wall_parts_read(&bed, play_known);
 	const struct answer *a = ask(VIEW_THREADS);
 	for (uint32_t i = 0; i < a->nrows; i++) {
 		const struct row *r = &a->rows[i];
@@ -146,7 +107,7 @@ static void test_threads(void **state)
 static void test_unknown(void **state)
 {
 	(void)state;
-	begin(play_unknown);
+	wall_parts_read(&bed, play_unknown);
 	const struct answer *a = ask(VIEW_VERDICTS);
 	assert_int_equal(a->nrows, 0);
 	assert_non_null(strstr(a->note, "not CPU time"));
@@ -180,7 +141,7 @@ static void play_uneven(struct script *s)
 static void test_uneven(void **state)
 {
 	(void)state;
-	begin(play_uneven);
+	wall_parts_read(&bed, play_uneven);
 	const struct answer *a = bed_ask(&bed, bed_question(VIEW_FUNCTIONS), 600);
 	assert_non_null(a);
 	near(bed_row(a, "one")->self, 0.5);
@@ -230,7 +191,7 @@ static void judge(uint64_t ready, uint64_t run, bool off, bool runs)
 {
 	ready_ms = ready;
 	run_us = run;
-	begin(play_cpu);
+	wall_parts_read(&bed, play_cpu);
 	const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), 310);
 	assert_non_null(a);
 	const struct row *o = verdict(a, "off the CPU"), *r = verdict(a, "short runs");
@@ -289,7 +250,7 @@ static void test_no_cpu(void **state)
 	for (int i = 0; i < 2; i++) {
 		ready_ms = i ? 90 : 100;
 		run_us = 1000;
-		begin(play_ready);
+		wall_parts_read(&bed, play_ready);
 		const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), 1000);
 		assert_non_null(a);
 		const struct row *r = verdict(a, "no CPU");

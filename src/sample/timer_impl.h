@@ -32,7 +32,8 @@ struct tasks;
 
 /* schedstat: CPU time and how often it was put on a CPU. Equal readings: it did not run. */
 struct timer_ran {
-	uint64_t ns, times;
+	uint64_t ns, times; /* on CPUs, how often it got one */
+	uint64_t ready_ns;  /* waiting for one */
 };
 
 /*
@@ -120,7 +121,9 @@ struct timer_source {
 	uint64_t interval_ns;
 	uint64_t deadline_ns;
 	uint64_t seed;
-	timer_t breaker; /* breaks a wait that outlasts the tick */
+	uint64_t lately_ran_ns, lately_ready_ns; /* of samples of the CPU clock */
+	bool crowded;                            /* threads wait for CPUs */
+	timer_t breaker;                         /* breaks a wait that outlasts the tick */
 	bool has_breaker;
 	uint64_t stop_cost_ns; /* moving average of what one stop takes */
 

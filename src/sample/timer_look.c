@@ -98,7 +98,7 @@ static int ran_by_status(const struct timer_thread *t, struct timer_ran *ret)
 	if (rc)
 		return rc;
 	ret->ns = (st.user_ticks + st.system_ticks) * proc_tick_ns();
-	ret->times = 0;
+	ret->times = ret->ready_ns = 0; /* not told */
 	for (size_t i = 0; i < 2; i++)
 		if (proc_status_field(t->pid, t->tid, keys[i], value, sizeof value) == 0)
 			ret->times += strtoull(value, NULL, 10);
@@ -116,7 +116,7 @@ int timer_ran(struct timer_source *ts, struct timer_thread *t, struct timer_ran 
 	if (n < 0)
 		return -ESRCH;
 	ret->ns = strtoull(buf, &end, 10);
-	strtoull(end, &end, 10); /* time on the run queue */
+	ret->ready_ns = strtoull(end, &end, 10);
 	ret->times = strtoull(end, NULL, 10);
 	return 0;
 }

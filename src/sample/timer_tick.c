@@ -3,9 +3,9 @@
  *
  * Each tick visits threads until its budget is spent; the next tick goes on where this one ended.
  * A visit costs one read of schedstat when the thread did not run. Ticks come at random distances
- * around the interval, so that no program runs in step with them. On the wall clock each visit
- * tells what the thread does from now on: that it did so until the next visit is told then. Sampler
- * thread.
+ * around the interval, so that no program runs in step with them: of a few per cent, or of anything
+ * where looks would change what they see (at_random). On the wall clock each visit tells what the
+ * thread does from now on: that it did so until the next visit is told then. Sampler thread.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,7 +24,8 @@
 #define BUDGET_COLD_SHARE 0.025 /* … for visiting idle threads */
 #define COLD_LEAST        2
 #define JITTER            0.06 /* full width */
-#define WALL_LEAST        0.1  /* of an interval, between two ticks of the wall clock */
+#define RANDOM_LEAST      0.1  /* of an interval, between two ticks at random */
+#define CROWDED           0.1  /* waiting for a CPU, of the time on one */
 #define ACCOUNT_EVERY_NS  (200 * MS)
 #define ACCOUNT_BUDGET_NS (2 * MS)
 #define REFUSED_AGAIN_NS  (1000 * MS)
@@ -118,15 +119,29 @@ static void tick(struct timer_source *ts)
 }
 
 /*
- * Of an interval, 1 on average. On the wall clock nothing tells when the next tick comes (as in a
- * Poisson process, but for a least distance): a look wakes and delays threads, and what they always
- * do soon after it would be missed by looks at even distances.
+ * On the wall clock, and where threads have to wait for CPUs, a look wakes and delays threads, and
+ * what they always do soon after it would be missed by looks at even distances: there nothing tells
+ * when the next tick comes (as in a Poisson process, but for a least distance).
  */
+static bool at_random(const struct timer_source *ts)
+{
+	return ts->wall || ts->crowded;
+}
+
+/* Of an interval, 1 on average. */
 static double distance(const struct timer_source *ts, double random)
 {
-	if (!ts->wall)
+	if (!at_random(ts))
 		return 1 + (random - 0.5) * JITTER;
-	return WALL_LEAST - (1 - WALL_LEAST) * log1p(-random);
+	return RANDOM_LEAST - (1 - RANDOM_LEAST) * log1p(-random);
+}
+
+/* Did the target's threads wait for CPUs lately? What is longer ago counts half each time. */
+static void look_for_crowd(struct timer_source *ts)
+{
+	ts->crowded = (double)ts->lately_ready_ns > CROWDED * (double)ts->lately_ran_ns;
+	ts->lately_ready_ns /= 2;
+	ts->lately_ran_ns /= 2;
 }
 
 /* The next deadline; what was missed is counted. */
@@ -140,8 +155,8 @@ static void next_deadline(struct timer_source *ts)
 	ts->deadline_ns += (uint64_t)((double)ts->interval_ns * distance(ts, random));
 	if (now <= ts->deadline_ns)
 		return;
-	/* Distances of the wall clock may be shorter than a tick takes. */
-	missed = (now - ts->deadline_ns) / ts->interval_ns + !ts->wall;
+	/* Random distances may be shorter than a tick takes. */
+	missed = (now - ts->deadline_ns) / ts->interval_ns + !at_random(ts);
 	if (missed)
 		timer_loss(ts, LOSS_MISSED, missed);
 	ts->deadline_ns = now;
@@ -196,6 +211,7 @@ static bool keep_house(struct timer_source *ts)
 		timer_deliver(ts);
 		tasks_account(ts->tasks, ts->sink, ACCOUNT_BUDGET_NS);
 		timer_modes_account(ts);
+		look_for_crowd(ts);
 		ts->account_ns = now + ACCOUNT_EVERY_NS;
 	}
 	if (now >= ts->second_ns + 1000 * MS)

@@ -24,6 +24,21 @@ run_alternate() { # SAMPLER
 	return $rc
 }
 
+# With four others for the two CPUs of a small machine, in sessions of their own: threads wait for a CPU, and soon after
+# a look they do what they always do then.
+run_crowded() { # SAMPLER
+	local others=() rc
+	for _ in 1 2 3 4; do
+		setsid timeout 30 sh -c 'while :; do :; done' &
+		others+=($!)
+	done
+	profile contend --sampler "$1" --duration 6 -- "$PROGRAMS/contend" 5 2000 500
+	rc=$?
+	kill "${others[@]}"
+	wait "${others[@]}" 2>/dev/null
+	return $rc
+}
+
 # No stack ends anywhere else than in ROOT or visibly cut.
 all_rooted() { # OUT ROOT
 	awk -v root="$(csv "$1" "$2" total_percent)" -v cut="$(csv "$1" "[truncated]" total_percent)" \
@@ -80,6 +95,9 @@ for s in perf timer; do
 	expect "$s: its own share is right" share sigstack in_handler self_percent 0.4
 	expect "$s: its path reaches main, or hangs under [truncated]" all_rooted sigstack main
 	measured "$s: a handler on an alternate stack is profiled" run_alternate $s
+
+	expect "$s: a fifth of the work is outside the lock" share contend outside_lock self_percent 0.2 0.05
+	measured "$s: threads that share a lock, and the CPUs with others, are profiled" run_crowded $s
 
 	expect "$s: bottom has 50 %" share deepstack bottom self_percent 0.5
 	expect "$s: top has 50 %" share deepstack top self_percent 0.5

@@ -34,8 +34,9 @@ static uint64_t leb(const uint8_t **p, const uint8_t *end)
 	return v;
 }
 
-/* How addresses are encoded in entries of the CIE at @addr ('R' of its augmentation). */
-static uint8_t cie_encoding(const struct image *image, uint64_t addr)
+/* How addresses are encoded in entries of the CIE at @addr ('R' of its augmentation), and whether
+ * its code is where signal handlers return to ('S'). */
+static uint8_t cie_encoding(const struct image *image, uint64_t addr, bool *ret_signal)
 {
 	uint32_t length = 0;
 	const uint8_t *p, *end;
@@ -58,6 +59,7 @@ static uint8_t cie_encoding(const struct image *image, uint64_t addr)
 	else
 		leb(&p, end);
 	leb(&p, end);
+	*ret_signal = strchr(augmentation, 'S') != NULL;
 	for (const char *a = augmentation + 1; *a && p < end; a++) {
 		if (*a == 'R')
 			return *p;
@@ -71,7 +73,7 @@ static uint8_t cie_encoding(const struct image *image, uint64_t addr)
 	return 0;
 }
 
-static uint64_t fde_length(const struct image *image, uint64_t fde)
+static uint64_t fde_length(const struct image *image, uint64_t fde, bool *ret_signal)
 {
 	uint32_t length, cie, size;
 	const uint8_t *p;
@@ -81,7 +83,7 @@ static uint64_t fde_length(const struct image *image, uint64_t fde)
 	if (!u32_at(image, fde, &length) || length >= 0xfffffff0 || !u32_at(image, fde + 4, &cie) ||
 	    !cie)
 		return 0;
-	encoding = cie_encoding(image, fde + 4 - cie) & 0x0f;
+	encoding = cie_encoding(image, fde + 4 - cie, ret_signal) & 0x0f;
 	if (encoding == 0x03 || encoding == 0x0b) /* udata4, sdata4 */
 		return u32_at(image, fde + 12, &size) ? size : 0;
 	if (encoding != 0 && encoding != 0x04 && encoding != 0x0c)
@@ -93,7 +95,8 @@ static uint64_t fde_length(const struct image *image, uint64_t fde)
 	return image->elf32 ? (uint32_t)wide : wide;
 }
 
-bool fde_find(const struct image *image, uint64_t addr, uint64_t *ret_start, uint64_t *ret_end)
+bool fde_find(const struct image *image, uint64_t addr, uint64_t *ret_start, uint64_t *ret_end,
+	      bool *ret_signal)
 {
 	uint64_t hdr = image->eh_frame_hdr, start, length;
 	const uint8_t *p = image_at(image, hdr, 12, NULL);
@@ -122,7 +125,8 @@ bool fde_find(const struct image *image, uint64_t addr, uint64_t *ret_start, uin
 		return false;
 	memcpy(entry, p + (size_t)(lo - 1) * 8, 8);
 	start = hdr + (uint64_t)(int64_t)entry[0];
-	length = fde_length(image, hdr + (uint64_t)(int64_t)entry[1]);
+	*ret_signal = false;
+	length = fde_length(image, hdr + (uint64_t)(int64_t)entry[1], ret_signal);
 	if (addr < start || addr - start >= length || length > UINT64_MAX - start)
 		return false;
 	*ret_start = start;

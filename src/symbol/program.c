@@ -191,15 +191,19 @@ static void find_name(void *ctx)
 	struct found_line *l = a->line;
 	struct symbol s;
 	uint64_t end;
+	bool signal;
 
 	if (symtab_find(&a->p->symtab, a->addr, &s)) {
 		l->start = s.start;
 		l->size = s.end - s.start;
 		l->raw = found_text(a->found, s.name, UINT16_MAX);
 		l->no_symbol = !l->raw;
-	} else if (!l->raw && fde_find(a->p->image[IMAGE_MAIN], a->addr, &l->start, &end)) {
+	} else if (!l->raw &&
+		   fde_find(a->p->image[IMAGE_MAIN], a->addr, &l->start, &end, &signal)) {
 		l->size = end - l->start;
-		l->no_symbol = true;
+		/* C libraries have no public name for it, but what it is is known. */
+		l->raw = signal ? found_text(a->found, "[signal frame]", UINT16_MAX) : 0;
+		l->no_symbol = !l->raw;
 	}
 }
 

@@ -176,6 +176,10 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 			row = make_row(u, o, vaddr, !back);
 		else if (o->kind == MODULE_JIT && !back)
 			row = jit_row(u, space, pc);
+		/* A handler returns to the first instruction of what nobody called. */
+		if (row.flags & ROW_SIGNAL || row.cfa == ROW_SIGRETURN ||
+		    (o->kind == MODULE_VDSO && !placed))
+			flags &= ~(uint32_t)FRAME_RETURN;
 		struct frame f = {.module = o->module, .addr = vaddr + back, .flags = flags};
 		frame_id frame = tables_frame(u->tables, &f);
 		if (o->kind == MODULE_JIT)

@@ -19,12 +19,14 @@ static void look(const struct symtab *t, const struct image *i, uint64_t addr)
 {
 	struct symbol s;
 	uint64_t start, end;
+	bool signal;
 
 	if (symtab_find(t, addr, &s) && (addr < s.start || addr >= s.end || !s.name))
 		__builtin_trap();
 	if (symtab_next(t, addr) <= addr && addr != UINT64_MAX)
 		__builtin_trap();
-	if (fde_find(i, addr, &start, &end) && (addr < start || addr - start >= end - start))
+	if (fde_find(i, addr, &start, &end, &signal) &&
+	    (addr < start || addr - start >= end - start))
 		__builtin_trap();
 }
 

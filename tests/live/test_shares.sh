@@ -39,6 +39,15 @@ run_crowded() { # SAMPLER
 	return $rc
 }
 
+# Where a handler returns to has a name, with or without debug files.
+signal_frame_named() { # OUT TRUTH
+	local name
+	for name in '[signal frame]' __restore_rt __kernel_rt_sigreturn; do
+		share "$1" "$name" total_percent "$2" && return
+	done
+	return 1
+}
+
 # No stack ends anywhere else than in ROOT or visibly cut.
 all_rooted() { # OUT ROOT
 	awk -v root="$(csv "$1" "$2" total_percent)" -v cut="$(csv "$1" "[truncated]" total_percent)" \
@@ -91,6 +100,7 @@ for s in perf timer; do
 	expect "$s: in_handler has 40 %" share sigstack in_handler self_percent 0.4
 	expect "$s: interrupted is on both paths" share sigstack interrupted total_percent 0.999 0.01
 	expect "$s: main is the root through the signal frame" share sigstack main total_percent 0.999 0.01
+	expect "$s: the signal's frame has a name" signal_frame_named sigstack 0.4
 	measured "$s: signal handlers are profiled" run $s sigstack 4
 	expect "$s: its own share is right" share sigstack in_handler self_percent 0.4
 	expect "$s: its path reaches main, or hangs under [truncated]" all_rooted sigstack main

@@ -3,6 +3,7 @@
 # and draws its screen; with counters, on two CPUs, and where there is no PMU at all.
 . tests/tap.sh
 arm=build-arm64
+here=${O:-build}
 environment='export PTYWATCH_REDRAW=1 LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu:/lib/aarch64-linux-gnu'
 
 give_up() { # REASON
@@ -16,8 +17,8 @@ build() {
 	command -v ccache >/dev/null && compiler="ccache $compiler"
 	make --no-print-directory -s -j2 CC="$compiler" CXX=aarch64-linux-gnu-g++ O=$arm SYSROOT="$PWD/$arm/sysroot" \
 		$arm/altpttop $arm/tests/programs/shares $arm/tests/programs/deepstack $arm/tests/programs/threads \
-		$arm/tests/programs/split $arm/tests/bench/{ptywatch,switching} "${units[@]}" &&
-		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,threads,split} \
+		$arm/tests/programs/{split,signedret} $arm/tests/bench/{ptywatch,switching} "${units[@]}" &&
+		mkdir -p $arm/sysroot/at && cp $arm/altpttop $arm/tests/programs/{shares,deepstack,threads,split,signedret} \
 		$arm/tests/bench/{ptywatch,switching} "${units[@]}" $arm/sysroot/at/ &&
 		mkdir -p $arm/sysroot/usr/local/share/altpttop/events &&
 		cp src/event/sets/*.set $arm/sysroot/usr/local/share/altpttop/events/
@@ -36,12 +37,12 @@ has() { # NAME PATTERN
 	grep -Eq -- "$2" "$dir/part" || { cat "$dir/part"; return 1; }
 }
 
-# The reported self shares of the three functions lie within four standard errors of the program's own account.
+# The reported self shares of the program's functions (three, or FUNCTIONS) lie within four standard errors of the program's own account.
 # With "shared", time passes for the program while another emulated CPU runs: such ticks come late, in the kernel,
 # or never, as [unsampled]. That only takes from functions: none has more than its share, and what they lack together is
 # what the report itself calls unsampled or the kernel's.
 shares_hold() { # NAME [shared]
-	part "$1" | awk -v shared="${2:-}" '
+	part "$1" | awk -v shared="${2:-}" -v functions="${FUNCTIONS:-3}" '
 		/^cpu\./ { truth[substr($1, 5)] = $2 }
 		match($0, / \[[.k]\] /) {
 			name = substr($0, RSTART + RLENGTH)
@@ -58,7 +59,7 @@ shares_hold() { # NAME [shared]
 				known++; bad += d > 4 * se + 1e-3 || d < -4 * se - astray - 1e-3
 				if (d < 0) lacking -= d
 			}
-			exit known != 3 || n < 200 || bad || astray > 0.15 || lacking > astray + 2 / sqrt(n) + 1e-3
+			exit known != functions || n < 200 || bad || astray > 0.15 || lacking > astray + 2 / sqrt(n) + 1e-3
 		}'
 }
 
@@ -125,6 +126,54 @@ for name in hash spsc strtab tables space expr row unwind perf_record confidence
 	[ -e "tests/unit/test_$name.c" ] && units+=("$arm/tests/unit/test_$name")
 done
 check "it builds for aarch64" build
+
+# Return addresses signed by pointer authentication, on the way down and below a signal handler: by both samplers, and in
+# a recording of the guest's own perf.
+signed_callers='main signed_01 signed_02 signed_03 leaf_04 on_signal handler_01 handler_02 handler_work'
+signed_run() { # NAME ARGS
+	echo "echo '== $1'; ./altpttop --batch -o /tmp/s.folded $2 2>&1; echo '== $1_stacks'; cat /tmp/s.folded; rm -f /tmp/s.folded;"
+}
+signed_runs() {
+	signed_run signed "--sampler perf -- ./signedret 2"
+	signed_run signedtimer "--sampler timer -- ./signedret 2"
+	echo "echo '== signedperf'; rm -f signed.data; perf record -B -q -e cycles:u -F 997 --call-graph dwarf -o signed.data ./signedret 1 2>&1;"
+	signed_run signedrecording "signed.data"
+}
+# Every stack with one of those functions has all its callers before it, in order, with nothing between them but the way
+# into the handler: raise and the signal's frame. Stacks that were cut may begin anywhere. N samples (or nanoseconds, where
+# the stacks are counted so) in leaf_04, and N below the handler, at least.
+callers_hold() { # NAME N [SIGNAL-FRAME]
+	part "$1_stacks" | awk -v callers="$signed_callers" -v least="$2" -v frame="${3:-__kernel_rt_sigreturn}" '
+		BEGIN { n = split(callers, name, " "); for (i = 1; i <= n; i++) level[name[i]] = i }
+		/^#/ { next }
+		{
+			count = $NF; sub(/ [0-9]+$/, "")
+			frames = split($0, f, ";"); depth = last = 0; between = ""
+			for (i = 1; i <= frames; i++) {
+				if (!(f[i] in level)) { if (depth == 5) between = between ";" f[i]; continue }
+				if ((cut = f[i - 1 - (f[i - 1] == frame)] == "[truncated]")) depth = level[f[i]] - 1
+				else if (depth == 0 || depth == 5) last = i - 1
+				good = level[f[i]] == depth + 1 && (cut || last == i - 1)
+				if (good && depth == 5 && !cut) good = between ~ /;raise;/ && index(between ";", ";" frame ";")
+				if (!good) { bad++; if (bad < 6) print "not so: " $0; next }
+				depth++; last = i
+			}
+			at[depth] += count; lines++
+		}
+		END {
+			below = at[7] + at[8] + at[9]
+			printf "%d in leaf_04 and what it calls, %d below the handler, %d outside, of %d different stacks\n",
+				at[5], below, at[0], lines
+			exit bad || at[5] < least || below < least || at[9] < at[7] + at[8]
+		}'
+}
+
+# The same recording on this machine, whatever its processor.
+read_here() {
+	make -s --no-print-directory O="$here" "$([ "$here" = build ] || echo "$here/")altpttop" &&
+		{ echo "== here_stacks"; "$([ "$here" = build ] && echo . || echo "$here")/altpttop" --batch --symfs $arm/sysroot \
+			--format folded $arm/sysroot/at/signed.data; } >>"$dir/out" && callers_hold here 200 '[vdso]+0x7bc'
+}
 
 report() { # NAME ARGS: a batch run of the shares program in the guest
 	echo "echo '== $1'; ./altpttop --batch $2 -- ./shares 2 2>&1;"
@@ -323,6 +372,21 @@ check "those for other CPUs do not" has sets '^e6500	it is for e6500'
 check "its shares by cycles are right" shares_hold cycles
 check "its IPC is exact" ipc_is_half ipc alpha beta gamma_
 check "its two functions have their 84 and 14 %" split_holds user
+
+check "a guest with pointer authentication boots" guest max,pauth-impdef=on 1 "$(signed_runs)"
+for run in signed signedtimer; do
+	check "$run: return addresses are signed" has $run '^signed [1-9]'
+	check "$run: stacks are whole" complete $run 98
+	check "$run: callers are right, through the signal's frame" callers_hold $run $([ $run = signed ] && echo 500 || echo 500000000)
+	FUNCTIONS=2 check "$run: shares are right" shares_hold $run
+done
+if has signedrecording '^samples'; then
+	check "a recording of the guest's perf: callers are right" callers_hold signedrecording 200 '[vdso]+0x7bc'
+	check "... stacks are whole" complete signedrecording 98
+	check "... as read on this machine" read_here
+else
+	skip "a recording of the guest's perf" "it made none: $(part signedperf | head -n 1)"
+fi
 
 check "a guest without a PMU boots" guest neoverse-n1,pmu=off 1 "
 echo '== doctor'; ./altpttop --doctor;

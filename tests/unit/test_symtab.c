@@ -10,9 +10,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "symbol/fde.h"
@@ -181,21 +183,41 @@ static void test_nm(void **state)
 }
 
 /* Frame entries of the C library: each holds its start and its last byte. */
+#ifdef __x86_64__
+static void ignore(int signo)
+{
+	(void)signo;
+}
+#endif
+
 static void test_fde(void **state)
 {
 	char path[4096];
 	struct image *image = libc_image(path);
 	Dl_info info;
 	uint64_t start, end, addr;
+	bool signal;
 
 	(void)state;
 	assert_true(dladdr(dlsym(RTLD_DEFAULT, "argz_create"), &info));
 	addr = (uintptr_t)info.dli_saddr - (uintptr_t)info.dli_fbase;
-	assert_true(fde_find(image, addr + 5, &start, &end));
+	assert_true(fde_find(image, addr + 5, &start, &end, &signal));
 	assert_int_equal(start, addr);
 	assert_true(end > addr + 5);
-	assert_false(fde_find(image, 0, &start, &end));
-	assert_false(fde_find(image, UINT64_MAX, &start, &end));
+	assert_false(signal);
+	assert_false(fde_find(image, 0, &start, &end, &signal));
+	assert_false(fde_find(image, UINT64_MAX, &start, &end, &signal));
+#ifdef __x86_64__ /* elsewhere the vDSO has it */
+	/* Where signal handlers return to: the C library tells the kernel alone. */
+	struct { /* asm/signal.h: as the kernel has it */
+		uint64_t handler, flags, restorer, mask;
+	} action = {0};
+	assert_int_equal(sigaction(SIGUSR1, &(struct sigaction){.sa_handler = ignore}, NULL), 0);
+	assert_int_equal(syscall(SYS_rt_sigaction, SIGUSR1, NULL, &action, 8), 0);
+	addr = action.restorer - (uintptr_t)info.dli_fbase;
+	assert_true(fde_find(image, addr, &start, &end, &signal));
+	assert_true(signal);
+#endif
 	image_close(image);
 }
 

@@ -119,7 +119,7 @@ static void signal_frame(void **state)
 	b.stack[4] = AT(MIDDLE + 4);    /* rsp + 24: interrupted pc, MIDDLE's frame just made */
 	b.stack[50 + 3] = AT(ROOT + 1); /* CFA = rsp + 32 */
 	unwind(&b);
-	expect_frame(&b, 1, SIGNAL + 0x20, FRAME_RETURN);
+	expect_frame(&b, 1, SIGNAL + 0x20, 0); /* nobody called it: named by itself */
 	expect_frame(&b, 2, MIDDLE + 4, 0);
 	expect_frame(&b, 3, ROOT + 1, FRAME_RETURN);
 	expect_end(&b, 4, CUT_NONE);
@@ -379,10 +379,44 @@ static void aarch64_signal_return(void **state)
 	b.stack[39 + 31] = STACK + 1024;
 	b.stack[39 + 32] = AT(A_LEAF);
 	unwind(&b);
-	expect_frame(&b, 1, A_SIGRET, FRAME_RETURN);
+	expect_frame(&b, 1, A_SIGRET, 0);
 	expect_frame(&b, 2, A_LEAF, 0); /* interrupted: a leaf again, x30 from the signal frame */
 	expect_frame(&b, 3, A_ROOT + 4, FRAME_RETURN);
 	expect_end(&b, 4, CUT_NONE);
+	bed_close(&b);
+}
+
+/* In a recording of another machine: its vDSO's code is not at hand. */
+static void aarch64_signal_return_unseen(void **state)
+{
+	const struct raw_mmap vdso = {.pid = 1,
+				      .start = 0x7fff00000000,
+				      .size = 0x1000,
+				      .prot = PROT_READ | PROT_EXEC,
+				      .path = "[vdso]"};
+	struct bed b;
+	(void)state;
+	bed_open(&b, &arm, NULL);
+	assert_int_equal(space_add(b.space, &vdso), 0);
+	b.regs.r[32] = AT(A_LEAF + 8);
+	b.regs.r[30] = vdso.start + 0x7bc;
+	b.regs.r[29] = STACK + 800;
+	b.stack[39 + 29] = b.stack[100] = STACK + 1200; /* saved, and in the record */
+	b.stack[39 + 30] = b.stack[101] = AT(A_ROOT + 4);
+	b.stack[39 + 31] = STACK + 1024;
+	b.stack[39 + 32] = AT(A_LEAF);
+	unwind(&b);
+	const struct frame *f = tables_frame_get(b.tables, b.frames[1]);
+	assert_int_equal(f->addr, 0x7bc);
+	assert_int_equal(f->flags, FRAME_OFFSET);
+	expect_frame(&b, 2, A_LEAF, 0); /* not lost: it is no frame by frame pointers */
+	expect_frame(&b, 3, A_ROOT + 4, FRAME_RETURN);
+	expect_end(&b, 4, CUT_NONE);
+	b.stack[101] = AT(A_FRAMED + 4); /* no signal's record: an ordinary one */
+	b.stack[150] = 0;
+	b.stack[151] = AT(A_ROOT + 4);
+	unwind(&b);
+	expect_frame(&b, 2, A_FRAMED + 4, FRAME_RETURN | FRAME_GUESS);
 	bed_close(&b);
 }
 
@@ -460,6 +494,7 @@ int main(void)
 		cmocka_unit_test(limits),
 		cmocka_unit_test(aarch64_leaf_and_signed_address),
 		cmocka_unit_test(aarch64_signal_return),
+		cmocka_unit_test(aarch64_signal_return_unseen),
 		cmocka_unit_test(damaged_cfi_is_survived),
 #ifdef __x86_64__
 		cmocka_unit_test(rows_for_libunwind),

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* "kind TAB name TAB description", those that match @glob (NULL: all). Exit status. */
+/* "kind TAB name TAB description", those that match @glob (NULL: all). Exit status: 1 when
+ * there is none. */
 int list_events(FILE *out, const char *glob);
 /* "name TAB ok or why not TAB description". Exit status. */
 int list_sets(FILE *out);

@@ -43,6 +43,7 @@ void options_help(FILE *out)
 {
 	fputs("altpttop: where a program spends its time, live, in a terminal\n\n"
 	      "usage: altpttop [OPTIONS] -p PID[,PID...] | -t TID[,TID...] | FILE\n"
+	      "       altpttop [OPTIONS] -a | -C CPUS | -G CGROUP | -u USER\n"
 	      "       altpttop [OPTIONS] -- COMMAND [ARG...]\n",
 	      out);
 	for (int g = 0; g < OPTION_GROUPS; g++) {

@@ -50,6 +50,8 @@ refuse "an event that a recording has not" "no event of this recording, which ha
 refuse "an event that a set has not" "no event of -E clock" -E clock -s cycles -p "$mine"
 refuse "maps that are not there" "--maps .*/none: no such file" "$dir/r.folded" --maps "$dir/none"
 refuse "a trace where none can be written" "cannot write .*/none/x" "$dir/r.folded" --chrometracing "$dir/none/x"
+check "a list of events of which there is none" eval '
+	run "$ALTPTTOP" --list-events no-such; [ $status = 1 ] && [ ! -s "$dir/out" ] && grep -q "no event .*like no-such" "$dir/err"'
 check "itself" eval 'run sh -c "exec $ALTPTTOP --batch --duration 0.3 -p \$\$"; refused "itself"'
 
 # A zombie: its parent does not wait.

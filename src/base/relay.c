@@ -1,5 +1,5 @@
 /*
- * relay: three counters a stage behind one mutex, and a condition to sleep on for each.
+ * relay: whose turn each slot is, behind one mutex, and a condition to sleep on for each stage.
  *
  * Slots are work of some hundred microseconds, so a lock a step costs nothing to speak of.
  */
@@ -10,9 +10,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#define HELD RELAY_STAGES_MAX
+
 struct stage {
-	uint64_t taken, passed;
-	bool ended, waits;
+	uint64_t taken;
+	unsigned waiting; /* threads */
+	bool ended;
 	pthread_cond_t wake;
 };
 
@@ -21,12 +24,13 @@ struct relay {
 	unsigned slots, nstages;
 	bool stopped;
 	struct stage stages[RELAY_STAGES_MAX];
+	uint8_t turn[RELAY_SLOTS_MAX]; /* the stage that may take it, HELD: it was taken */
 };
 
 struct relay *relay_new(unsigned slots, unsigned stages)
 {
 	struct relay *r = calloc(1, sizeof *r);
-	if (!r || stages < 2 || stages > RELAY_STAGES_MAX || !slots) {
+	if (!r || stages < 2 || stages > RELAY_STAGES_MAX || !slots || slots > RELAY_SLOTS_MAX) {
 		free(r);
 		return NULL;
 	}
@@ -48,43 +52,45 @@ void relay_free(struct relay *r)
 	free(r);
 }
 
-static struct stage *before(struct relay *r, unsigned stage)
-{
-	return &r->stages[stage ? stage - 1 : r->nstages - 1];
-}
-
-static bool may_take(struct relay *r, unsigned stage)
-{
-	uint64_t given = before(r, stage)->passed + (stage ? 0 : r->slots);
-	return r->stages[stage].taken < given;
-}
-
 static void wake(struct stage *s)
 {
-	if (s->waits)
-		pthread_cond_signal(&s->wake);
+	if (s->waiting)
+		pthread_cond_broadcast(&s->wake);
+}
+
+/* Is the slot that @stage takes next there? */
+static bool is_ready(const struct relay *r, unsigned stage)
+{
+	return r->turn[r->stages[stage].taken % r->slots] == stage;
 }
 
 int relay_take(struct relay *r, unsigned stage)
 {
 	struct stage *s = &r->stages[stage];
+	const struct stage *before = stage ? s - 1 : NULL;
 	int slot = -1;
 	pthread_mutex_lock(&r->lock);
-	s->waits = true;
-	while (!r->stopped && !may_take(r, stage) && !(stage && before(r, stage)->ended))
+	s->waiting++;
+	while (!r->stopped && !is_ready(r, stage) && !(before && before->ended))
 		pthread_cond_wait(&s->wake, &r->lock);
-	s->waits = false;
-	if (!r->stopped && may_take(r, stage))
+	s->waiting--;
+	if (!r->stopped && is_ready(r, stage)) {
 		slot = (int)(s->taken++ % r->slots);
+		r->turn[slot] = HELD;
+		if (is_ready(r, stage)) /* it came out of turn, and nobody was told */
+			wake(s);
+	}
 	pthread_mutex_unlock(&r->lock);
 	return slot;
 }
 
-void relay_pass(struct relay *r, unsigned stage)
+void relay_pass(struct relay *r, unsigned stage, int slot)
 {
+	unsigned next = (stage + 1) % r->nstages;
 	pthread_mutex_lock(&r->lock);
-	r->stages[stage].passed++;
-	wake(&r->stages[(stage + 1) % r->nstages]);
+	r->turn[slot] = (uint8_t)next;
+	if (r->stages[next].taken % r->slots == (unsigned)slot)
+		wake(&r->stages[next]);
 	pthread_mutex_unlock(&r->lock);
 }
 

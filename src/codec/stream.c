@@ -62,32 +62,32 @@ static ssize_t file_read(struct layer *l, uint8_t *buf, size_t n)
 	return got;
 }
 
-/* One read from the top layer into the buffer's free end. */
+/* One read from the top layer. 0: the end, or damage. */
+static size_t read_top(struct stream *s, uint8_t *buf, size_t n)
+{
+	ssize_t got = s->ended ? 0 : s->top->read(s->top, buf, n);
+	if (got > 0)
+		return (size_t)got;
+	s->ended = true;
+	for (unsigned i = 0; i < s->depth && !s->damage[0]; i++)
+		if (s->unwrapped[i]->damage[0])
+			snprintf(s->damage, sizeof s->damage, "%s", s->unwrapped[i]->damage);
+	return 0;
+}
+
+/* One read into the buffer's free end. */
 static bool fill(struct stream *s)
 {
-	if (s->ended)
-		return false;
 	if (s->pos && BUFFER_BYTES - s->end < CHUNK_BYTES) {
 		memmove(s->buf, s->buf + s->pos, s->end - s->pos);
 		s->end -= s->pos;
 		s->pos = 0;
 	}
 	size_t room = BUFFER_BYTES - s->end;
-	if (!room)
-		return false;
-	if (room > CHUNK_BYTES)
-		room = CHUNK_BYTES;
-	ssize_t got = s->top->read(s->top, s->buf + s->end, room);
-	if (got <= 0) {
-		s->ended = true;
-		for (unsigned i = 0; i < s->depth && !s->damage[0]; i++)
-			if (s->unwrapped[i]->damage[0])
-				snprintf(s->damage, sizeof s->damage, "%s",
-					 s->unwrapped[i]->damage);
-		return false;
-	}
-	s->end += (size_t)got;
-	return true;
+	size_t got = room ? read_top(s, s->buf + s->end, room < CHUNK_BYTES ? room : CHUNK_BYTES)
+			  : 0;
+	s->end += got;
+	return got;
 }
 
 size_t stream_peek(struct stream *s, size_t want, const uint8_t **ret_data)
@@ -108,20 +108,27 @@ void stream_skip(struct stream *s, size_t n)
 	s->offset += n;
 }
 
+size_t stream_some(struct stream *s, void *buf, size_t n)
+{
+	const uint8_t *data;
+	size_t have;
+	if (s->pos == s->end && n >= CHUNK_BYTES) { /* past the buffer */
+		have = read_top(s, buf, n);
+		s->offset += have;
+		return have;
+	}
+	have = stream_peek(s, 1, &data);
+	n = n < have ? n : have;
+	memcpy(buf, data, n);
+	stream_skip(s, n);
+	return n;
+}
+
 size_t stream_read(struct stream *s, void *buf, size_t n)
 {
-	size_t have = 0;
-	while (have < n) {
-		const uint8_t *data;
-		size_t got = stream_peek(s, 1, &data);
-		if (!got)
-			break;
-		if (got > n - have)
-			got = n - have;
-		memcpy((uint8_t *)buf + have, data, got);
-		stream_skip(s, got);
+	size_t have = 0, got;
+	while (have < n && (got = stream_some(s, (uint8_t *)buf + have, n - have)))
 		have += got;
-	}
 	return have;
 }
 

@@ -40,6 +40,8 @@ void stream_skip(struct stream *s, size_t n); /* of what was peeked */
 bool stream_line(struct stream *s, char **ret_text, size_t *ret_len);
 bool stream_line_open(const struct stream *s); /* the last line had no line end */
 
+/* Up to @n of the bytes that come next, as many as one read gives; 0: the end. */
+size_t stream_some(struct stream *s, void *buf, size_t n);
 /* Read exactly @n bytes unless the end comes first; returns how many. */
 size_t stream_read(struct stream *s, void *buf, size_t n);
 

@@ -1,13 +1,16 @@
 /*
  * chrome: Chrome Trace JSON, streamed: an array of events, or an object with "traceEvents".
  *
- * Three threads work at once on different chunks of the file: one reads and unpacks, one parses
- * (chromeparse.c, yajl) and asks what events mean (chromeevent.c), and the source thread takes
- * the spans and is the only one that speaks to the sink. An unterminated file is what a killed
- * program leaves: its whole events count. Memory does not depend on the file's length.
+ * Several threads work at once on different chunks of the file. As many as there are CPUs read and
+ * parse ahead, each a chunk of its own, from a place where an event seems to begin (chromeahead.c);
+ * one ties the chunks together in order, parses what could not be parsed ahead (chromeparse.c,
+ * yajl) and asks what events mean (chromeevent.c); the source thread takes the spans and is the
+ * only one that speaks to the sink. An unterminated file is what a killed program leaves: its whole
+ * events count. Memory does not depend on the file's length.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +18,12 @@
 #include "base/altstack.h"
 #include "base/clock.h"
 #include "base/relay.h"
+#include "import/chromeahead.h"
 #include "import/chromeparse.h"
 #include "import/spanpair.h"
 
-#define CHUNKS 8
+#define CHUNKS       12
+#define READERS_MOST 4
 
 enum stage { READ, PARSE, TAKE, STAGES };
 
@@ -26,34 +31,56 @@ struct reading {
 	struct import *im;
 	struct relay *relay;
 	struct chrome_chunk chunks[CHUNKS];
+	pthread_mutex_t
+		turn; /* of the threads that read: the stream, and all until the next line */
+	struct chrome_ahead *ahead[READERS_MOST];
+	unsigned readers, begun, running;
+
 	struct chrome_events *events; /* the parse thread's */
 	struct chrome_parser *parser;
 	struct spanpair *pairs;
 	int parsed; /* how parsing ended: 0 or -errno */
-	uint64_t read_cpu_ns, parse_cpu_ns;
+	_Atomic bool lenient;
+	_Atomic uint64_t helpers_cpu_ns;
 };
 
+/* The next chunk's bytes. -1: there are no more. */
+static int read_chunk(struct reading *r)
+{
+	struct stream *in = r->im->in;
+	pthread_mutex_lock(&r->turn);
+	int slot = relay_take(r->relay, READ);
+	if (slot >= 0) {
+		struct chrome_chunk *c = &r->chunks[slot];
+		chrome_chunk_clear(c);
+		c->offset = stream_offset(in);
+		c->n = stream_some(in, c->data, CHROME_CHUNK);
+		c->done = stream_done(in);
+		slot = c->n ? slot : -1;
+	}
+	pthread_mutex_unlock(&r->turn);
+	return slot;
+}
+
+/* One of several threads. */
 static void *read_chunks(void *ctx)
 {
 	struct reading *r = ctx;
-	struct stream *in = r->im->in;
 	int slot;
 	altstack_use();
-	while ((slot = relay_take(r->relay, READ)) >= 0) {
-		struct chrome_chunk *c = &r->chunks[slot];
-		const uint8_t *data;
-		size_t n = stream_peek(in, 1, &data);
-		if (!n)
-			break;
-		c->n = n < CHROME_CHUNK ? n : CHROME_CHUNK;
-		c->offset = stream_offset(in);
-		memcpy(c->room + CHROME_LEAD, data, c->n);
-		stream_skip(in, c->n);
-		c->done = stream_done(in);
-		relay_pass(r->relay, READ);
+	pthread_mutex_lock(&r->turn);
+	struct chrome_ahead *ahead = r->ahead[r->begun++];
+	pthread_mutex_unlock(&r->turn);
+	while ((slot = read_chunk(r)) >= 0) {
+		if (!atomic_load_explicit(&r->lenient, memory_order_relaxed))
+			chrome_ahead_run(ahead, &r->chunks[slot]);
+		relay_pass(r->relay, READ, slot);
 	}
-	relay_end(r->relay, READ);
-	r->read_cpu_ns = clock_thread_cpu_ns();
+	pthread_mutex_lock(&r->turn);
+	if (!--r->running)
+		relay_end(r->relay, READ);
+	pthread_mutex_unlock(&r->turn);
+	atomic_fetch_add(&r->helpers_cpu_ns, clock_thread_cpu_ns());
 	return NULL;
 }
 
@@ -61,20 +88,21 @@ static void *read_chunks(void *ctx)
 static void *parse_chunks(void *ctx)
 {
 	struct reading *r = ctx;
-	const struct chrome_chunk *last = NULL;
-	int slot;
+	int slot, last = -1;
 	altstack_use();
 	while (!r->parsed && (slot = relay_take(r->relay, PARSE)) >= 0) {
-		struct chrome_chunk *c = &r->chunks[slot];
-		r->parsed = chrome_parser_run(r->parser, c, last);
-		if (last)
-			relay_pass(r->relay, PARSE);
-		last = c;
+		r->parsed = chrome_parser_run(r->parser, &r->chunks[slot],
+					      last < 0 ? NULL : &r->chunks[last]);
+		atomic_store_explicit(&r->lenient, chrome_parser_is_lenient(r->parser),
+				      memory_order_relaxed);
+		if (last >= 0)
+			relay_pass(r->relay, PARSE, last);
+		last = slot;
 	}
-	if (last)
-		relay_pass(r->relay, PARSE);
+	if (last >= 0)
+		relay_pass(r->relay, PARSE, last);
 	relay_end(r->relay, PARSE);
-	r->parse_cpu_ns = clock_thread_cpu_ns();
+	atomic_fetch_add(&r->helpers_cpu_ns, clock_thread_cpu_ns());
 	return NULL;
 }
 
@@ -102,30 +130,38 @@ static int take_chunks(struct reading *r)
 			rc = take(r, &c->records.data[i]);
 		if (!rc && !import_go_on_at(r->im, c->done))
 			rc = -ECANCELED;
-		relay_pass(r->relay, TAKE);
+		relay_pass(r->relay, TAKE, slot);
 	}
 	return rc;
 }
 
-/* Run all three; what the file's damage leaves was taken. */
+/* Start all threads but this one. 0, or errno. *ret_started have to be joined. */
+static int start(struct reading *r, pthread_t *threads, unsigned *ret_started)
+{
+	int failed = pthread_create(&threads[0], NULL, parse_chunks, r);
+	*ret_started = !failed;
+	r->running = failed ? 0 : r->readers;
+	for (unsigned i = 0; i < r->readers && !failed; i++) {
+		failed = pthread_create(&threads[1 + i], NULL, read_chunks, r);
+		*ret_started += !failed;
+	}
+	for (unsigned i = 0; i < *ret_started; i++)
+		pthread_setname_np(threads[i], i ? "read" : "parse");
+	return failed;
+}
+
+/* Run all of them; what the file's damage leaves was taken. */
 static int read_all(struct reading *r, struct err *err)
 {
-	static void *(*const bodies[])(void *) = {[READ] = read_chunks, [PARSE] = parse_chunks};
-	static const char *const names[] = {[READ] = "read", [PARSE] = "parse"};
-	pthread_t threads[TAKE];
-	int started = 0, failed = 0;
-	while (started < TAKE && !failed) {
-		failed = pthread_create(&threads[started], NULL, bodies[started], r);
-		if (!failed)
-			pthread_setname_np(threads[started], names[started]);
-		started += !failed;
-	}
+	pthread_t threads[1 + READERS_MOST];
+	unsigned started;
+	int failed = start(r, threads, &started);
 	int rc = failed ? err_set(err, failed, "no thread to read the trace: %s", strerror(failed))
 			: take_chunks(r);
 	relay_stop(r->relay); /* after the last chunk nobody is left to hear it */
 	while (started-- > 0)
 		pthread_join(threads[started], NULL);
-	r->im->helpers_cpu_ns += r->read_cpu_ns + r->parse_cpu_ns;
+	r->im->helpers_cpu_ns += r->helpers_cpu_ns;
 	if (rc)
 		return rc;
 	if (r->parsed == -EBADMSG)
@@ -138,8 +174,18 @@ static int read_all(struct reading *r, struct err *err)
 	return r->parsed;
 }
 
+/* One for each CPU that this process may use. */
+static unsigned readers_of(void)
+{
+	cpu_set_t cpus;
+	unsigned n = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (unsigned)CPU_COUNT(&cpus);
+	return n < READERS_MOST ? n : READERS_MOST;
+}
+
 static int prepare(struct reading *r, struct err *err)
 {
+	pthread_mutex_init(&r->turn, NULL);
+	r->readers = readers_of();
 	r->relay = relay_new(CHUNKS, STAGES);
 	r->events = chrome_events_new(r->im->tables);
 	r->parser = r->events ? chrome_parser_new(r->events) : NULL;
@@ -148,17 +194,23 @@ static int prepare(struct reading *r, struct err *err)
 	for (int i = 0; i < CHUNKS; i++)
 		if (chrome_chunk_init(&r->chunks[i]))
 			rc = -ENOMEM;
+	for (unsigned i = 0; i < r->readers; i++)
+		if (!(r->ahead[i] = chrome_ahead_new()))
+			rc = -ENOMEM;
 	return rc ? err_set(err, ENOMEM, "no memory to read the trace") : 0;
 }
 
 static void release(struct reading *r)
 {
+	for (unsigned i = 0; i < r->readers; i++)
+		chrome_ahead_free(r->ahead[i]);
 	for (int i = 0; i < CHUNKS; i++)
 		chrome_chunk_fini(&r->chunks[i]);
 	spanpair_free(r->pairs);
 	chrome_parser_free(r->parser);
 	chrome_events_free(r->events);
 	relay_free(r->relay);
+	pthread_mutex_destroy(&r->turn);
 }
 
 /* All that was read to the analysis, however the reading ended. */

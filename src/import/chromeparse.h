@@ -4,7 +4,8 @@
  * An event's texts point into the bytes where they lie; what lies nowhere whole (a text with
  * escapes, one that a chunk's end cuts) is copied. What an event means is asked once it is whole
  * (chromeevent.c), so that a chunk's records are taken by another thread while the next one is
- * parsed. Own thread; the chunks are handed over by import/chrome.c.
+ * parsed. The events that were parsed ahead (chromeahead.c) are taken as they are where they begin
+ * as was supposed. Own thread; the chunks are handed over by import/chrome.c.
  */
 #ifndef ALTPTTOP_CHROMEPARSE_H
 #define ALTPTTOP_CHROMEPARSE_H
@@ -13,7 +14,7 @@
 #include "base/vec.h"
 #include "import/chromeevent.h"
 
-#define CHROME_CHUNK (128u << 10)
+#define CHROME_CHUNK (256u << 10)
 #define CHROME_LEAD  (16u << 10)
 
 /* Bytes of the trace and what the events say that end in them. */
@@ -28,10 +29,19 @@ struct chrome_chunk {
 	struct {
 		VEC(struct chrome_record)
 	} records;
+
+	/* Events parsed ahead: the whole ones behind the first @ahead_from new bytes, up to
+	 * @ahead_to, if an event of the list ends at the former (else they go). Both 0: none. */
+	struct {
+		VEC(struct chrome_event)
+	} ahead;
+	size_t ahead_from, ahead_to;
+	struct arena texts; /* theirs that do not lie in room */
 };
 
 int chrome_chunk_init(struct chrome_chunk *c);
 void chrome_chunk_fini(struct chrome_chunk *c);
+void chrome_chunk_clear(struct chrome_chunk *c); /* before bytes are read into it once more */
 
 struct chrome_parser;
 
@@ -49,6 +59,7 @@ int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
 uint64_t chrome_parser_at(const struct chrome_parser *p);         /* where the damage is */
 const char *chrome_parser_why(const struct chrome_parser *p);     /* "" nothing is known */
 bool chrome_parser_is_trace(const struct chrome_parser *p);       /* it had a list of events */
+bool chrome_parser_is_lenient(const struct chrome_parser *p);     /* nothing is taken from ahead */
 const char *chrome_parser_missing(const struct chrome_parser *p); /* at the end; NULL nothing */
 
 #endif

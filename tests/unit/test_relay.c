@@ -2,6 +2,7 @@
 #include "base/relay.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,23 +13,42 @@
 #define SLOTS 4
 #define ITEMS 20000
 
+#define MAKERS 3
+
 enum { MAKE, DOUBLE, SUM, STAGES };
 
 struct chain {
 	struct relay *relay;
+	pthread_mutex_t turn; /* of those that make */
+	unsigned makers;
 	uint64_t slots[SLOTS];
 	uint64_t made, most;
 };
 
+static int make_next(struct chain *c)
+{
+	pthread_mutex_lock(&c->turn);
+	int slot = c->made < c->most ? relay_take(c->relay, MAKE) : -1;
+	if (slot >= 0)
+		c->slots[slot] = c->made++;
+	pthread_mutex_unlock(&c->turn);
+	return slot;
+}
+
+/* One of several, which pass in any order what they took in turn. */
 static void *make(void *ctx)
 {
 	struct chain *c = ctx;
 	int slot;
-	while (c->made < c->most && (slot = relay_take(c->relay, MAKE)) >= 0) {
-		c->slots[slot] = c->made++;
-		relay_pass(c->relay, MAKE);
+	while ((slot = make_next(c)) >= 0) {
+		if (c->slots[slot] % 3 == 0)
+			sched_yield();
+		relay_pass(c->relay, MAKE, slot);
 	}
-	relay_end(c->relay, MAKE);
+	pthread_mutex_lock(&c->turn);
+	if (!--c->makers)
+		relay_end(c->relay, MAKE);
+	pthread_mutex_unlock(&c->turn);
 	return NULL;
 }
 
@@ -36,32 +56,34 @@ static void *make(void *ctx)
 static void *twice(void *ctx)
 {
 	struct chain *c = ctx;
-	int slot, held = 0;
+	int slot, held = -1;
 	while ((slot = relay_take(c->relay, DOUBLE)) >= 0) {
 		c->slots[slot] *= 2;
-		if (held)
-			relay_pass(c->relay, DOUBLE);
-		held = 1;
+		if (held >= 0)
+			relay_pass(c->relay, DOUBLE, held);
+		held = slot;
 	}
-	if (held)
-		relay_pass(c->relay, DOUBLE);
+	if (held >= 0)
+		relay_pass(c->relay, DOUBLE, held);
 	relay_end(c->relay, DOUBLE);
 	return NULL;
 }
 
 static void start(struct chain *c, uint64_t most, pthread_t *threads)
 {
-	*c = (struct chain){.relay = relay_new(SLOTS, STAGES), .most = most};
+	*c = (struct chain){.relay = relay_new(SLOTS, STAGES), .makers = MAKERS, .most = most};
 	assert_non_null(c->relay);
-	assert_int_equal(pthread_create(&threads[0], NULL, make, c), 0);
-	assert_int_equal(pthread_create(&threads[1], NULL, twice, c), 0);
+	pthread_mutex_init(&c->turn, NULL);
+	for (unsigned i = 0; i <= MAKERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, i ? make : twice, c), 0);
 }
 
 static void finish(struct chain *c, pthread_t *threads)
 {
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
+	for (unsigned i = 0; i <= MAKERS; i++)
+		pthread_join(threads[i], NULL);
 	relay_free(c->relay);
+	pthread_mutex_destroy(&c->turn);
 }
 
 static void test_all_come_in_order(void **state)
@@ -70,13 +92,13 @@ static void test_all_come_in_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
 		struct chain c;
-		pthread_t threads[2];
+		pthread_t threads[1 + MAKERS];
 		uint64_t n = 0;
 		int slot;
 		start(&c, counts[i], threads);
 		while ((slot = relay_take(c.relay, SUM)) >= 0) {
 			assert_int_equal(c.slots[slot], 2 * n++);
-			relay_pass(c.relay, SUM);
+			relay_pass(c.relay, SUM, slot);
 		}
 		assert_int_equal(n, counts[i]);
 		assert_int_equal(relay_take(c.relay, SUM), -1);
@@ -90,11 +112,12 @@ static void test_stop(void **state)
 	(void)state;
 	for (int after = 0; after < 20; after++) {
 		struct chain c;
-		pthread_t threads[2];
+		pthread_t threads[1 + MAKERS];
 		start(&c, UINT64_MAX, threads);
 		for (int i = 0; i < after; i++) {
-			assert_true(relay_take(c.relay, SUM) >= 0);
-			relay_pass(c.relay, SUM);
+			int slot = relay_take(c.relay, SUM);
+			assert_true(slot >= 0);
+			relay_pass(c.relay, SUM, slot);
 		}
 		relay_stop(c.relay);
 		assert_int_equal(relay_take(c.relay, SUM), -1);
@@ -106,6 +129,7 @@ static void test_refused(void **state)
 {
 	(void)state;
 	assert_null(relay_new(0, 2));
+	assert_null(relay_new(RELAY_SLOTS_MAX + 1, 2));
 	assert_null(relay_new(4, 1));
 	assert_null(relay_new(4, RELAY_STAGES_MAX + 1));
 	relay_free(NULL);

@@ -282,7 +282,8 @@ int image_open(int fd, uint64_t offset, struct image **ret_image, struct err *er
 		return err_set(err, errno, "the file cannot be looked at: %s", strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || offset >= (uint64_t)st.st_size)
 		return err_set(err, ENOEXEC, "the file cannot be used: it is empty or no file");
-	uint64_t start = offset & ~(uint64_t)(PAGE - 1);
+	uint64_t start = offset &
+			 ~((uint64_t)sysconf(_SC_PAGESIZE) - 1); /* up to 64 KiB on arm64 */
 	size_t bytes = (size_t)((uint64_t)st.st_size - start);
 	void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, (off_t)start);
 	if (map == MAP_FAILED)

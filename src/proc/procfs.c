@@ -185,7 +185,7 @@ int proc_cpu_process(pid_t pid, uint64_t *ret_ns)
 
 int proc_status_field(pid_t pid, pid_t tid, const char *key, char *buf, size_t size)
 {
-	char text[4096];
+	char text[16384]; /* lists of groups and of CPUs may be long */
 	size_t len = strlen(key);
 	ssize_t n = procfs_read(pid, tid, "status", text, sizeof text);
 

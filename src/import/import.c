@@ -5,6 +5,7 @@
  * each kind of file is known to its own importer only.
  */
 #include "import/importer.h"
+#include "import/scriptlook.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -83,6 +84,9 @@ static const char *foreign_kind(const uint8_t *head, size_t n)
 	    (n >= sizeof words4 && !memcmp(head, words4, sizeof words4)) ||
 	    (n >= sizeof words4_old && !memcmp(head, words4_old, sizeof words4_old)))
 		return "an old gperftools CPU profile: convert it with `pprof -proto`";
+	if (scriptlook_is_nameless(head, n))
+		return "perf script text of addresses and branches, without a name: run perf "
+		       "script without -F, or with -F comm,pid,tid,time,event,ip,sym,dso";
 	return NULL;
 }
 

@@ -29,7 +29,8 @@ struct script {
 	bool trace, branch_only, arm64;
 	bool by_insn; /* instructions tell the classes: a line without one is something else's */
 	/* the sample being gathered */
-	bool open;
+	bool open, in_record;
+	bool flat; /* -F ip,sym without stacks: each line is a sample */
 	struct raw_sample sample;
 	struct {
 		VEC(frame_id)
@@ -209,8 +210,8 @@ static void open_sample(struct script *s, const struct script_header *h)
 	s->open = true;
 	struct script_place p;
 	struct text before;
-	if (h->rest.n && scriptline_place(h->rest.s, h->rest.n, &p, &before) && p.has_ip &&
-	    (p.dso.n || !before.n))
+	size_t n = scriptline_without_behind(h->rest.s, h->rest.n);
+	if (n && scriptline_place(h->rest.s, n, &p, &before) && p.has_ip && (p.dso.n || !before.n))
 		add_frame(s, place_frame(s, &p, 0));
 }
 
@@ -237,6 +238,18 @@ static void sample_line(struct script *s, const char *line, size_t n)
 		return;
 	if (s->open && (frame_line(s, line, n) || block_line(line, n)))
 		return;
+	uint64_t lost;
+	if (scriptline_record(line, n, &lost)) {
+		flush_sample(s);
+		s->in_record = true;
+		if (lost)
+			s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, lost);
+		return;
+	}
+	if (s->in_record && line[0] == '\t' &&
+	    !scriptline_bare_frame(line, n, &(struct script_place){0}))
+		return; /* the namespaces of a task, below their record */
+	s->in_record = false;
 	struct script_header h;
 	struct script_place place;
 	if (!s->open &&
@@ -244,13 +257,15 @@ static void sample_line(struct script *s, const char *line, size_t n)
 		open_sample(s, &(struct script_header){
 				       .pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX});
 		frame_line(s, line, n);
+		if (s->flat)
+			flush_sample(s);
 		return;
 	}
 	if (scriptline_header(line, n, &h)) {
 		open_sample(s, &h);
 		return;
 	}
-	if (s->open && add_srcline(s, line, n))
+	if (s->open && (add_srcline(s, line, n) || scriptline_has_branches(line, n)))
 		return;
 	if (scriptline_is_error(line, n))
 		s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, 1);
@@ -460,6 +475,7 @@ static int script_run(struct import *im, struct err *err)
 	s.branch_only = !look.plain;
 	s.arm64 = scriptlook_is_arm64(&look);
 	s.by_insn = s.trace && !look.traced;
+	s.flat = scriptlook_is_flat(&look);
 	map64_init(&s.memo);
 	map64_init(&s.chains);
 	map64_init(&s.threads);

@@ -8,136 +8,8 @@
 #include "import/scriptline.h"
 
 #include <ctype.h>
-#include <string.h>
 
-static bool blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool digit(char c)
-{
-	return (unsigned)(c - '0') < 10;
-}
-
-static int hex_digit(char c)
-{
-	if (digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static struct text trim(const char *s, const char *end)
-{
-	while (s < end && blank(*s))
-		s++;
-	while (s < end && blank(end[-1]))
-		end--;
-	return (struct text){s, (size_t)(end - s)};
-}
-
-static bool text_is(struct text t, const char *s)
-{
-	return t.n == strlen(s) && !memcmp(t.s, s, t.n);
-}
-
-/* A whole word of hex digits (16 at most, "0x" allowed) → its value. */
-static bool hex_word(const char *s, const char *end, uint64_t *ret_value)
-{
-	if (end - s > 2 && s[0] == '0' && s[1] == 'x')
-		s += 2;
-	if (s == end || end - s > 16)
-		return false;
-	uint64_t v = 0;
-	for (; s < end; s++) {
-		int d = hex_digit(*s);
-		if (d < 0)
-			return false;
-		v = v << 4 | (uint64_t)d;
-	}
-	*ret_value = v;
-	return true;
-}
-
-static bool decimal_word(const char *s, const char *end, uint64_t *ret_value)
-{
-	if (s == end || end - s > 20)
-		return false;
-	uint64_t v = 0;
-	for (; s < end; s++) {
-		if (!digit(*s) || __builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
-			return false;
-	}
-	*ret_value = v;
-	return true;
-}
-
-static bool signed_word(const char *s, const char *end, int64_t *ret_value)
-{
-	bool minus = s < end && *s == '-';
-	uint64_t v;
-	if (!decimal_word(s + minus, end, &v) || v > INT64_MAX)
-		return false;
-	*ret_value = minus ? -(int64_t)v : (int64_t)v;
-	return true;
-}
-
-/* "PID" or "PID/TID", either may be negative. */
-static bool pid_word(const char *s, const char *end, int64_t *ret_pid, int64_t *ret_tid)
-{
-	const char *slash = memchr(s, '/', (size_t)(end - s));
-	if (!slash) {
-		if (!signed_word(s, end, ret_pid))
-			return false;
-		*ret_tid = *ret_pid;
-		return true;
-	}
-	return signed_word(s, slash, ret_pid) && signed_word(slash + 1, end, ret_tid);
-}
-
-/* "123.456789" → nanoseconds; up to nine decimals count. */
-static bool time_word(const char *s, const char *end, uint64_t *ret_ns)
-{
-	const char *dot = memchr(s, '.', (size_t)(end - s));
-	uint64_t seconds, ns = 0, scale = 100000000;
-	if (!dot || dot + 1 == end || !decimal_word(s, dot, &seconds) ||
-	    seconds > UINT64_MAX / 2000000000)
-		return false;
-	for (const char *p = dot + 1; p < end; p++, scale /= 10) {
-		if (!digit(*p))
-			return false;
-		ns += (uint64_t)(*p - '0') * scale;
-	}
-	*ret_ns = seconds * 1000000000 + ns;
-	return true;
-}
-
-static const char *skip_blanks(const char *s, const char *end)
-{
-	while (s < end && blank(*s))
-		s++;
-	return s;
-}
-
-static const char *word_end(const char *s, const char *end)
-{
-	while (s < end && !blank(*s))
-		s++;
-	return s;
-}
-
-/* The word that ends at @end (blanks before it skipped), not reaching before @start. */
-static struct text last_word(const char *start, const char *end)
-{
-	while (end > start && blank(end[-1]))
-		end--;
-	const char *s = end;
-	while (s > start && !blank(s[-1]))
-		s--;
-	return (struct text){s, (size_t)(end - s)};
-}
+#include "import/scriptword.h"
 
 /* The first " 123.456:" of the line. */
 static bool find_time(const char *line, const char *end, struct text *ret_word, uint64_t *ret_ns)
@@ -167,10 +39,29 @@ static bool cpu_word(struct text w, int32_t *ret_cpu)
 	return true;
 }
 
+/* How a record was taken, by perf's letters: "U", "K", "KE". */
+static bool misc_word(struct text w)
+{
+	for (size_t i = 0; i < w.n; i++)
+		if (!memchr("UKHGgMECFSp", w.s[i], 11))
+			return false;
+	return w.n && w.n <= 4;
+}
+
 /* What stands before the time or the event: [cpu], pid[/tid], and the rest is the comm. */
 static bool who(const char *line, const char *end, struct script_header *h)
 {
 	struct text w = last_word(line, end);
+	if (misc_word(w) && w.s > line) { /* -F misc */
+		struct text before = last_word(line, w.s);
+		int64_t pid, tid;
+		int32_t cpu;
+		if (cpu_word(before, &cpu) ||
+		    (before.n && pid_word(before.s, before.s + before.n, &pid, &tid))) {
+			end = w.s;
+			w = before;
+		}
+	}
 	if (cpu_word(w, &h->cpu)) {
 		end = w.s;
 		w = last_word(line, end);
@@ -191,6 +82,7 @@ static bool who(const char *line, const char *end, struct script_header *h)
 }
 
 static bool flag_word(const char *s, const char *end, size_t *ret_len, enum insn_class *ret_kind);
+static const char *split_dso(const char *s, const char *end, struct script_place *p);
 
 /* The first colon that a blank or the end follows, NULL none. */
 static const char *event_colon(const char *s, const char *end)
@@ -289,6 +181,31 @@ static bool bare_header(const char *line, const char *end, struct script_header 
 	return h->comm.n && h->event.n && !digit(h->event.s[0]);
 }
 
+/*
+ * No event: "comm PID" alone, above a stack, or "comm PID/TID" before a place in a file. Where
+ * nothing else is an anchor, folded stacks and counts of words must not look like it.
+ */
+static bool thread_header(const char *line, const char *end, struct script_header *h)
+{
+	const char *s = skip_blanks(line, end);
+	bool indented = s > line;
+	for (const char *w = word_end(s, end); s < end;
+	     s = skip_blanks(w, end), w = word_end(s, end)) {
+		const char *behind = skip_blanks(w, end);
+		struct script_place p = {0};
+		bool last = behind == end && !indented, slash = memchr(s, '/', (size_t)(w - s));
+		h->comm = trim(line, s);
+		if (!h->comm.n || !pid_word(s, w, &h->pid, &h->tid) ||
+		    memchr(h->comm.s, ';', h->comm.n))
+			continue;
+		h->rest = (struct text){behind, (size_t)(end - behind)};
+		if (last ||
+		    (slash && place_begins(behind, end) && split_dso(behind, end, &p) < end))
+			return true;
+	}
+	return false;
+}
+
 /* "insn:" or "ilen:" before the colon @p, as a word of its own, with a number behind it. */
 static bool insn_field(const char *line, const char *p, const char *end)
 {
@@ -311,7 +228,7 @@ bool scriptline_header(const char *line, size_t n, struct script_header *ret_hea
 		period_event(word.s + word.n, end, &h);
 	} else if (!header_without_time(line, end, &h)) {
 		h = (struct script_header){.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX};
-		if (!bare_header(line, end, &h))
+		if (!bare_header(line, end, &h) && !thread_header(line, end, &h))
 			return false;
 	}
 	h.insn = insn;
@@ -379,6 +296,41 @@ static bool ends_place(const char *line, const char *end)
 		if (hex_word(w.s, w.s + w.n, &p.ip))
 			return true;
 	return false;
+}
+
+/* The flags of the first branch of -F brstack and its like, "/P/-/-/0" behind its two places. */
+static const char *branch_flags(const char *s, const char *end)
+{
+	for (const char *p = s; (p = memchr(p, '/', (size_t)(end - p))); p++) {
+		const char *f = p + 1;
+		if (f >= end || !memchr("PM-", *f++, 3))
+			continue;
+		f += f < end && *f == 'N'; /* not taken */
+		if (end - f >= 6 && f[0] == '/' && memchr("X-", f[1], 2) && f[2] == '/' &&
+		    memchr("A-", f[3], 2) && f[4] == '/' && digit(f[5]))
+			return p;
+	}
+	return NULL;
+}
+
+bool scriptline_has_branches(const char *line, size_t n)
+{
+	return branch_flags(line, line + n);
+}
+
+size_t scriptline_without_behind(const char *s, size_t n)
+{
+	const char *end = s + n, *flags = branch_flags(s, end), *stop = flags ? flags : end;
+	size_t length = flags ? (size_t)(last_word(s, flags).s - s) : n;
+	if (!flags && !place_begins(skip_blanks(s, end), end))
+		return n;
+	/* "(dso)", at times without a blank before the branches; a name may hold "(int)>" */
+	for (const char *p = s; (p = memchr(p, ')', (size_t)(stop - p))); p++) {
+		bool parted = p + 1 == end || blank(p[1]) || (flags && p[1] != '>');
+		if (parted && ends_place(s, p + 1))
+			length = (size_t)(p + 1 - s);
+	}
+	return length;
 }
 
 size_t scriptline_without_insn(const char *line, size_t n, struct text *ret_insn)
@@ -451,24 +403,24 @@ bool scriptline_place(const char *s, size_t n, struct script_place *ret_place,
 
 bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place)
 {
-	const char *s = line, *end = line + n;
-	while (s < end && blank(*s))
-		s++;
-	const char *w = s;
-	while (w < end && !blank(*w))
-		w++;
+	const char *end = line + n, *s = skip_blanks(line, end), *w = word_end(s, end);
 	struct script_place p = {.offset = UINT64_MAX};
 	if (!hex_word(s, w, &p.ip))
 		return false;
-	const char *rest = w;
-	while (rest < end && blank(*rest))
-		rest++;
-	/* "77 1234/1234 [000] 1.0: …" is a header whose comm looks like an address */
+	if (branch_flags(w, end))
+		end = s + scriptline_without_behind(s, (size_t)(end - s));
+	const char *rest = skip_blanks(w, end);
+	/* "77 1234/1234 [000] 1.0: …" is a header whose comm looks like an address, "77 1.0: …"
+	 * one that begins with a thread */
 	const char *second = rest;
 	while (second < end && !blank(*second))
 		second++;
 	int64_t pid, tid;
-	if (rest < second && pid_word(rest, second, &pid, &tid))
+	int32_t cpu;
+	uint64_t ns;
+	if (rest < second && (pid_word(rest, second, &pid, &tid) ||
+			      cpu_word((struct text){rest, (size_t)(second - rest)}, &cpu) ||
+			      (second[-1] == ':' && time_word(rest, second - 1, &ns))))
 		return false;
 	if (end - rest > 5 &&
 	    !memcmp(rest, "insn:", 5)) /* an instruction of a block: -F brstackinsn */
@@ -624,9 +576,48 @@ bool scriptline_is_blank(const char *line, size_t n)
 	return !n;
 }
 
+/* "0x401000/0x401010/P/-/-/0", as -F brstack prints each branch. */
+static bool branch_word(const char *s, const char *end)
+{
+	const char *slash = memchr(s, '/', (size_t)(end - s));
+	uint64_t from, to;
+	if (!slash || !hex_word(s, slash, &from))
+		return false;
+	s = slash + 1;
+	slash = memchr(s, '/', (size_t)(end - s));
+	return slash && hex_word(s, slash, &to) && slash + 2 < end && slash[2] == '/';
+}
+
+bool scriptline_bare_address(const char *line, size_t n)
+{
+	const char *end = line + n, *s = skip_blanks(line, end), *w;
+	bool indented = s > line;
+	unsigned numbers = 0;
+	uint64_t ip;
+	for (; numbers < 2 && hex_word(s, w = word_end(s, end), &ip); numbers++)
+		s = skip_blanks(w, end);
+	return s == end ? indented && numbers : branch_word(s, word_end(s, end));
+}
+
+bool scriptline_record(const char *line, size_t n, uint64_t *ret_lost)
+{
+	static const char mark[] = "PERF_RECORD_";
+	const char *end = line + n, *s = memmem(line, n, mark, sizeof mark - 1);
+	*ret_lost = 0;
+	if (!s || (s > line && !blank(s[-1])))
+		return false;
+	s += sizeof mark - 1;
+	static const char lost[] = " lost ";
+	const char *number = memmem(s, (size_t)(end - s), lost, sizeof lost - 1);
+	if (number && end - s > 4 && !memcmp(s, "LOST", 4))
+		decimal_word(number + sizeof lost - 1, word_end(number + sizeof lost - 1, end),
+			     ret_lost);
+	return true;
+}
+
 bool scriptline_bare_frame(const char *line, size_t n, struct script_place *ret_place)
 {
-	return n && (line[0] == ' ' || line[0] == '\t') && scriptline_frame(line, n, ret_place) &&
-	       ret_place->has_ip &&
+	return n && !scriptline_bare_address(line, n) && (line[0] == ' ' || line[0] == '\t') &&
+	       scriptline_frame(line, n, ret_place) && ret_place->has_ip &&
 	       (ret_place->symbol.n || ret_place->dso.n || memmem(line, n, "[unknown]", 9));
 }

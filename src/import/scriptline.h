@@ -59,6 +59,22 @@ bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place
 /* The same without a header before it (-F ip,sym): indented, and more than a number. */
 bool scriptline_bare_frame(const char *line, size_t n, struct script_place *ret_place);
 
+/* An address alone (-F ip), or branches (-F brstack) with or without one: nothing has a name. */
+bool scriptline_bare_address(const char *line, size_t n);
+
+/*
+ * What --show-mmap-events and their like print between the samples: "… PERF_RECORD_COMM: …".
+ * @ret_lost: how many observations such a record says were lost.
+ */
+bool scriptline_record(const char *line, size_t n, uint64_t *ret_lost);
+
+/* Branches of -F brstack, brstacksym or brstackoff. */
+bool scriptline_has_branches(const char *line, size_t n);
+
+/* How long a sample's place at @s is, with what stands before it, without what perf prints behind
+ * it: branches, registers, sizes of pages. */
+size_t scriptline_without_behind(const char *s, size_t n);
+
 bool scriptline_is_blank(const char *line, size_t n);
 bool scriptline_is_error(const char *line, size_t n); /* " instruction trace error …" */
 

@@ -57,6 +57,12 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 		struct script_header h;
 		struct script_branch b;
 		struct script_place place;
+		uint64_t lost;
+		if (scriptline_record(line, len, &lost)) {
+			ret_look->records++;
+			i--;
+			continue;
+		}
 		if (len && line[0] == '#') {
 			ret_look->banner |= len > 14 && (!memcmp(line, "# captured on", 13) ||
 							 !memcmp(line, "# ========", 10));
@@ -68,8 +74,15 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 			continue;
 		}
 		in_sample = false;
+		ret_look->blanks += scriptline_is_blank(line, len);
+		if (scriptline_bare_address(line, len)) {
+			ret_look->addresses++;
+			ret_look->branches += memchr(line, '/', len) != NULL;
+			continue;
+		}
 		if (scriptline_bare_frame(line, len, &place)) {
 			ret_look->bare++;
+			ret_look->tabs += line[0] == '\t';
 			continue;
 		}
 		if (!scriptline_header(line, len, &h)) {
@@ -81,6 +94,8 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 		ret_look->headers++;
 		ret_look->timed += h.time_ns != UINT64_MAX;
 		in_sample = true;
+		/* "comm 12/13   401000 main (/bin/app)": a stack of one */
+		ret_look->stacked += h.time_ns == UINT64_MAX && !h.event.n && h.rest.n;
 		if (!scriptline_branch(h.rest.s, h.rest.n, &b))
 			continue;
 		if (b.known || (b.level && !h.event.n))
@@ -90,6 +105,21 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 		if (h.insn.n && b.at.has_ip)
 			look_at_insn(&ret_look->sequence, &h, b.at.ip);
 	}
+}
+
+bool scriptlook_is_flat(const struct scriptlook *l)
+{
+	return l->bare > 1 && !l->tabs && !l->blanks && !l->headers;
+}
+
+bool scriptlook_is_nameless(const uint8_t *head, size_t n)
+{
+	struct scriptlook l;
+	if (memchr(head, 0, n < 512 ? n : 512))
+		return false;
+	scriptlook_at(head, n, &l);
+	return (l.branches || (l.records && l.addresses)) && !l.headers && !l.bare &&
+	       l.strange <= l.addresses;
 }
 
 bool scriptlook_is_trace(const struct scriptlook *l)
@@ -107,6 +137,8 @@ int scriptlook_recognise(const uint8_t *head, size_t n, bool trace)
 		return 0;
 	if (look.banner)
 		return look.headers ? 95 : 30;
+	if (!look.headers && look.records && !look.strange)
+		return 60;
 	if (!look.headers && look.bare > 1 && !look.strange)
 		return 50;
 	/* Without perf's banner most lines must make sense, and there must be times or stacks. */

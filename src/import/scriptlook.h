@@ -22,7 +22,9 @@ struct scriptlook_sequence {
 
 struct scriptlook {
 	unsigned headers, timed, traced, plain, stacked, strange;
-	unsigned bare; /* frames without a header before them */
+	unsigned bare, tabs; /* frames without a header before them; of these behind a tab */
+	unsigned blanks, addresses, branches, records; /* lines: empty; -F ip; of these -F brstack;
+							  of --show-mmap-events and its like */
 	bool banner;
 	struct scriptlook_sequence sequence;
 };
@@ -30,6 +32,12 @@ struct scriptlook {
 void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look);
 bool scriptlook_is_trace(const struct scriptlook *l);
 bool scriptlook_is_arm64(const struct scriptlook *l); /* by the instructions' lengths */
+
+/* Frames without headers (-F ip,sym) where nothing parts them: each is a sample of its own. */
+bool scriptlook_is_flat(const struct scriptlook *l);
+
+/* Is it text of `perf script` in which nothing has a name (-F ip,brstack)? */
+bool scriptlook_is_nameless(const uint8_t *head, size_t n);
 
 /* How sure is it that these bytes begin a trace, or else samples? As importer_ops.recognise. */
 int scriptlook_recognise(const uint8_t *head, size_t n, bool trace);

@@ -12,9 +12,10 @@
 
 #include "counting_sink.h"
 
-#define STACKS \
+#define STACKS_OPEN \
 	"\tffffffff81d33df2 read_zero ([kernel.kallsyms])\n" \
-	"\t           f82b3 read (/usr/lib/libc.so.6)\n\n"
+	"\t           f82b3 read (/usr/lib/libc.so.6)\n"
+#define STACKS STACKS_OPEN "\n"
 
 static const struct {
 	const char *fields, *text;
@@ -24,7 +25,16 @@ static const struct {
 	 "a b 12/13  [002] 1.5:  2 cycles: \n" STACKS "a b 12/13  [002] 1.6:  2 cycles: \n" STACKS,
 	 "12/13 a b\n"},
 	{"+misc", "dd 12 U     1.5:  2 cycles: \n" STACKS "dd 12 K     1.6:  2 cycles: \n" STACKS,
-	 NULL},
+	 "12/12 dd\n"},
+	{"+cpu,+misc",
+	 "dd 12 [001] U   1.5: 2 cycles: \n" STACKS "dd 12 [1] KE 1.6: 2 cycles: \n" STACKS,
+	 "12/12 dd\n"},
+	{"comm,pid,tid", "a b 12/13 \n" STACKS "a b 12/13 \n" STACKS, "12/13 a b\n"},
+	{"comm,tid", "dd 12 \n" STACKS "dd 12 \n" STACKS, "12/12 dd\n"},
+	{"+brstack",
+	 "dd 12 1.5: cycles: \n" STACKS_OPEN " 0x4005c8/0x4005dc/P/-/-/0  0x1/0x2/M/X/A/9\n\n"
+	 "dd 12 1.6: cycles: \n" STACKS_OPEN "f+0x4(/bin/a b)/g(int)(/bin/a b)/PN/-/-/0/ \n\n",
+	 "12/12 dd\n"},
 	{"pid,time,event", "12 1.5: cycles: \n" STACKS "12 1.6: cycles: \n" STACKS, NULL},
 	{"time", "1.5: \n" STACKS "1.6: \n" STACKS, NULL},
 	{"comm,pid,event", "dd 12 cycles: \n" STACKS "dd 12 cycles: \n" STACKS, "12/12 dd\n"},
@@ -66,9 +76,97 @@ static const char *const flat[] = {
 	FLAT("", " ilen: 3 insn: 48 89 e5"),
 	FLAT("", "\t IPC: 1.25 (5/4)  ilen: 3 insn: 48 89 e5"),
 	FLAT("", "\t\tmovq  %rax, (%rax,%rax,1)"),
+	FLAT("", " 0x401010/0x401000/P/-/-/3/  0x401010/0x401000/M/X/A/12/COND/-"),
+	FLAT("[000] ", " 0x401010(/tmp/a b)/0x401000(/tmp/a b)/PN/-/-/0//-"),
+	FLAT("",
+	     "[unknown](/tmp/a b)/work(int)+0x4(/tmp/a b)/-/-/-/0/ main(/tmp/a b)/f()(/b)/P/-/-/0/"),
+	FLAT("", " ABI:2    AX:0x12    BX:0x7f00"),
 	FLAT("", " insn: 48 89 e5\n\tmain:\n\t0000000000401000\tinsn: 55 \t# PRED 1 cycles [1]\n"
 		 "\tf(int, long):\n\t0000000000401001\tinsn: c3"),
 };
+
+/* Without times, events or threads: still one line a sample. */
+static const char *const lines[] = {
+	"      main 7/8   401000 main (/tmp/a b)\n      main 7/8   401000 main (/tmp/a b)\n"
+	"      main 7/8   7f0045 work(int) (/tmp/a b)\n",
+	"           401000 main\n           401000 main\n           7f0045 work(int)\n",
+	"    7 1.5:  401000 main+0x0 (/tmp/a b)\n    7 1.6:  401000 main+0x0 (/tmp/a b)\n"
+	"    7 1.7:  7f0045 work(int)+0x5 (/tmp/a b)\n",
+	"    7 [000] 1.5:  401000 main (/tmp/a b)\n    7 [000] 1.6:  401000 main (/tmp/a b)\n"
+	"    7 [001] 1.7:  7f0045 work(int) (/tmp/a b)\n",
+	"       401000 main 0x401010/0x401000/P/-/-/3/ \n       401000 main 0x1/0x2/P/-/-/3/ \n"
+	"       7f0045 work(int) 0x401010/0x401000/P/-/-/3/ \n",
+};
+
+static void test_lines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		int rc = counting_text(&c, lines[i], strlen(lines[i]), NULL, &err);
+		if (rc || c.samples != 3 || c.loss[LOSS_BAD_RECORD] ||
+		    strcmp(c.folded.buf, "main 1\nmain 1\nwork(int) 1\n") != 0)
+			fail_msg("%s%d %s, %llu bad: %s", lines[i], rc, err.msg,
+				 (unsigned long long)c.loss[LOSS_BAD_RECORD], c.folded.buf);
+		counting_fini(&c);
+	}
+}
+
+/* --show-mmap-events and its like tell of maps, tasks and losses between the samples: no samples.
+ */
+static void test_records(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"dd -1/0 [000] 0.000000: PERF_RECORD_MMAP -1/0: [0xffff(0x9) @ 0]: x [kernel]_text\n"
+		"dd 12/12 [000] 1.4: PERF_RECORD_COMM exec: dd:12/12\n"
+		"dd 12/12 [000] 1.4: PERF_RECORD_NAMESPACES 12/12 - nr_namespaces: 2\n"
+		"\t\t[0/net: 3/0xf0000098, 1/uts: 3/0xeffffffe]\n"
+		"dd 12/12 [000] 1.4: PERF_RECORD_FORK(12:12):(1:1)\n"
+		"dd 12 [000] 1.5: 5 cycles: \n" STACKS
+		"dd 12 [000] 1.55: PERF_RECORD_LOST lost 461\n"
+		"dd 12 [000] 1.6: 5 cycles: \n" STACKS_OPEN
+		"dd 12/12 [000] 1.7: PERF_RECORD_EXIT(12:12):(1:1)\n"
+		"PERF_RECORD_MMAP2 12/12: [0x400000(0x1000) @ 0 00:1d 1 2]: r-xp /bin/dd\n";
+	struct counting c;
+	struct err err = {0};
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, text, strlen(text), NULL, &err), 0);
+	assert_int_equal(c.samples, 2);
+	assert_int_equal(c.weight, 10);
+	assert_int_equal(c.nevents, 1);
+	assert_int_equal(c.loss[LOSS_RING], 461);
+	assert_int_equal(c.loss[LOSS_BAD_RECORD], 0);
+	counting_fini(&c);
+}
+
+/* Addresses and branches without names are refused by what they are, not as one deep stack. */
+static void test_nameless(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"           40051c 0x400513/0x4004ed/P/-/-/0/  0x400523/0x400513/P/-/-/0/ \n"
+		"           4004ed 0x400501/0x400518/P/-/-/0/ \n",
+		"\t          40062f\n\t          400645\n"
+		" 0x4005c8/0x4005dc/P/-/-/0  0x40062f/0x4005b0/P/-/-/0 \n\n",
+		"26083            40051c 0x400513/0x4004ed/P/-/-/0/ \n"
+		"26083            4004ed 0x400513/0x4004ed/P/-/-/0/ \n",
+		"PERF_RECORD_MMAP2 9/9: [0x400000(0x1000) @ 0 00:1d 1 2]: r-xp /bin/a\n"
+		"\t          40062f\n\t          400645\n\n",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		assert_int_equal(counting_text(&c, texts[i], strlen(texts[i]), NULL, &err),
+				 -EINVAL);
+		if (!strstr(err.msg, "without a name"))
+			fail_msg("%s%s", texts[i], err.msg);
+		counting_fini(&c);
+	}
+}
 
 static void test_instructions(void **state)
 {
@@ -172,9 +270,9 @@ static void test_other_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_roots),
+		cmocka_unit_test(test_forms),        cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_records),      cmocka_unit_test(test_nameless),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_other_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

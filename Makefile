@@ -132,9 +132,9 @@ unit: $(UNIT) $(SCREEN)
 check:
 	@.ci/deps build check
 	@$(MAKE) $(ALL_CPUS) --no-print-directory check-built
-check-built: $(BIN) $(UNIT) $(SCREEN) $(PROGRAMS) $(O)/tests/bench/switching
+check-built: $(BIN) $(UNIT) $(SCREEN) $(PROGRAMS) $(O)/tests/bench/switching $(O)/tests/bench/firstnames
 	@O=$(O) tests/run $(UNIT) $(SCREEN) $(LIVE)
-live: $(BIN) $(PROGRAMS) $(O)/tests/bench/switching
+live: $(BIN) $(PROGRAMS) $(O)/tests/bench/switching $(O)/tests/bench/firstnames
 	@O=$(O) tests/run $(LIVE)
 
 asan:

@@ -23,9 +23,12 @@ static void newest(const struct engine *e, char name[COMM_MAX + 1])
 
 void named_text(const struct engine *e, const char *text, bool both, char *ret, size_t size)
 {
-	size_t all = strlen(text), len = e->setup.name_len, tail = e->setup.name_tail;
+	size_t all, len = e->setup.name_len, tail = e->setup.name_tail;
 	char now[COMM_MAX + 1];
 
+	if (!text)
+		text = "";
+	all = strlen(text);
 	newest(e, now);
 	if (!*now || len + tail > all) {
 		snprintf(ret, size, "%s", text);

@@ -30,7 +30,7 @@ struct engine_setup {
 	uint32_t max_frames;     /* --max-stack, 0 default */
 	uint32_t interval_ms;
 	size_t history_bytes; /* cap of call trie, totals and history together, 0: 256 MiB */
-	const char *title, *target_text, *where;
+	const char *title, *target_text, *where; /* NULL: not told */
 	/* Where both name one process, which may execute another program: its number (0: they do
 	 * not), and of how many bytes its name is, with how many behind it. */
 	pid_t named;

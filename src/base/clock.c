@@ -3,13 +3,32 @@
  *
  * The fake times are atomics because a test may set them while worker threads read; CPU clocks are
  * never faked.
+ *
+ * In a time namespace (time_namespaces(7)) clock_gettime(2) adds the namespace's offset, while the
+ * kernel stamps perf's records without it: it is taken off again.
  */
 #include "base/clock.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <time.h>
 
 static _Atomic uint64_t fake_mono, fake_real;
+static uint64_t offset_ns; /* modulo 2^64: it may be below 0 */
+static pthread_once_t offset_once = PTHREAD_ONCE_INIT;
+
+static void read_offset(void)
+{
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	int64_t s, ns;
+
+	if (f && fscanf(f, "monotonic %" SCNd64 " %" SCNd64, &s, &ns) == 2)
+		offset_ns = (uint64_t)s * 1000000000u + (uint64_t)ns;
+	if (f)
+		fclose(f);
+}
 
 static uint64_t read_ns(clockid_t id)
 {
@@ -18,10 +37,16 @@ static uint64_t read_ns(clockid_t id)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t read_mono_ns(void)
+{
+	pthread_once(&offset_once, read_offset);
+	return read_ns(CLOCK_MONOTONIC) - offset_ns;
+}
+
 uint64_t clock_mono_ns(void)
 {
 	uint64_t fake = atomic_load_explicit(&fake_mono, memory_order_relaxed);
-	return fake ? fake : read_ns(CLOCK_MONOTONIC);
+	return fake ? fake : read_mono_ns();
 }
 
 uint64_t clock_real_ns(void)
@@ -33,7 +58,7 @@ uint64_t clock_real_ns(void)
 uint64_t clock_asleep_ns(void)
 {
 	/* In this order: the other way round the difference is below 0 where nothing ever slept. */
-	uint64_t mono = read_ns(CLOCK_MONOTONIC), boot = read_ns(CLOCK_BOOTTIME);
+	uint64_t mono = read_mono_ns(), boot = read_ns(CLOCK_BOOTTIME);
 	return boot > mono ? boot - mono : 0;
 }
 

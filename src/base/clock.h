@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-uint64_t clock_mono_ns(void);       /* CLOCK_MONOTONIC, or the fake time */
+uint64_t clock_mono_ns(void);       /* CLOCK_MONOTONIC as outside of time namespaces; or the fake */
 uint64_t clock_real_ns(void);       /* CLOCK_REALTIME, or the fake time */
-uint64_t clock_asleep_ns(void);     /* CLOCK_BOOTTIME - CLOCK_MONOTONIC: time in suspension */
+uint64_t clock_asleep_ns(void);     /* CLOCK_BOOTTIME - clock_mono_ns(): time in suspension */
 uint64_t clock_thread_cpu_ns(void); /* CPU time of the calling thread */
 uint64_t clock_process_cpu_ns(void);
 

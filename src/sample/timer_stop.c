@@ -83,12 +83,13 @@ int timer_breaker_new(struct timer_source *ts)
 
 void timer_breaker_arm(struct timer_source *ts, uint64_t at_ns)
 {
+	uint64_t now_ns = clock_mono_ns(), left_ns = at_ns > now_ns ? at_ns - now_ns : 1;
 	struct itimerspec when = {
-		.it_value = {(time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u)},
+		.it_value = {(time_t)(left_ns / 1000000000u), (long)(left_ns % 1000000000u)},
 		.it_interval = {.tv_nsec = BREAK_AGAIN_NS}, /* the first may come just too early */
 	};
 
-	timer_settime(ts->breaker, TIMER_ABSTIME, &when, NULL);
+	timer_settime(ts->breaker, 0, &when, NULL);
 }
 
 void timer_breaker_free(struct timer_source *ts)

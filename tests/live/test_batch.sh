@@ -121,5 +121,21 @@ man_page() {
 	return $bad
 }
 check "the man page names every option" man_page
+# A time namespace moves the clock that programs read; perf's records come without that.
+moved() { # SAMPLER SECONDS
+	timeout 30 unshare -T --monotonic "$2" --boottime 5000 --fork \
+		"$ALTPTTOP" --batch --sampler "$1" --duration 1 -- "$PROGRAMS/shares" 2 >"$dir/out" 2>"$dir/err"
+	awk '/^(window|samples)/ { print } $1 == "window" { w = $2 } $1 == "samples" { n = $2 }
+		END { exit !(w > 0 && w < 5 && n > 100) }' "$dir/out"
+}
+for s in $(samplers); do
+	for by in 86400 -1; do
+		if unshare -T --monotonic $by --fork true 2>/dev/null; then
+			check "$s: in a time namespace, by $by s" moved "$s" $by
+		else
+			skip "$s: in a time namespace, by $by s" "time namespaces cannot be made"
+		fi
+	done
+done
 check "the target goes on" kill -0 "$mine"
 done_testing

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +224,12 @@ static int finish(struct reading *r)
 	chrome_events_summary(r->events, spanpair_unopened(r->pairs), spanpair_unclosed(r->pairs),
 			      text);
 	if (text[0])
+		im->sink->ops->say(im->sink->ctx, text);
+	uint64_t samples = chrome_parser_samples(r->parser);
+	snprintf(text, sizeof text,
+		 "%llu samples of a sampling profiler lie beside the events and are not read",
+		 (unsigned long long)samples);
+	if (samples)
 		im->sink->ops->say(im->sink->ctx, text);
 	return rc;
 }

@@ -257,6 +257,11 @@ bool chrome_parser_is_trace(const struct chrome_parser *p)
 	return p->tokens.seen_events;
 }
 
+uint64_t chrome_parser_samples(const struct chrome_parser *p)
+{
+	return p->tokens.samples;
+}
+
 bool chrome_parser_is_lenient(const struct chrome_parser *p)
 {
 	return p->lenient;

@@ -59,6 +59,7 @@ int chrome_parser_run(struct chrome_parser *p, struct chrome_chunk *c,
 uint64_t chrome_parser_at(const struct chrome_parser *p);         /* where the damage is */
 const char *chrome_parser_why(const struct chrome_parser *p);     /* "" nothing is known */
 bool chrome_parser_is_trace(const struct chrome_parser *p);       /* it had a list of events */
+uint64_t chrome_parser_samples(const struct chrome_parser *p);    /* beside that list */
 bool chrome_parser_is_lenient(const struct chrome_parser *p);     /* nothing is taken from ahead */
 const char *chrome_parser_missing(const struct chrome_parser *p); /* at the end; NULL nothing */
 

@@ -80,6 +80,8 @@ static int on_start_map(void *ctx)
 		t->start_lost = false;
 	} else if (t->depth == 1) {
 		t->root_is_map = true;
+	} else if (t->depth == 3 && t->key_is_samples) {
+		t->samples++;
 	}
 	return 1;
 }
@@ -115,6 +117,7 @@ static int on_key(void *ctx, const unsigned char *s, size_t n)
 			t->event.average = true;
 	} else if (t->depth == 1 && t->root_is_map) {
 		t->key_is_events = n == 11 && !memcmp(s, "traceEvents", 11);
+		t->key_is_samples = n == 7 && !memcmp(s, "samples", 7);
 	}
 	t->next = next;
 	return 1;
@@ -248,6 +251,6 @@ bool chrome_tokens_begin(struct chrome_tokens *t)
 	t->depth = t->event_depth = 0;
 	t->in_event = false;
 	t->next = NEXT_NOTHING;
-	t->root_is_map = false;
+	t->root_is_map = t->key_is_samples = false;
 	return true;
 }

@@ -33,7 +33,8 @@ struct chrome_tokens {
 	bool in_event;
 	int next;               /* which of its texts the next value is */
 	int depth, event_depth; /* event_depth: that of an event's braces, 0 not among them */
-	bool root_is_map, key_is_events, key_is_args, seen_events;
+	bool root_is_map, key_is_events, key_is_args, key_is_samples, seen_events;
+	uint64_t samples;   /* of a sampling profiler, in a list of their own beside the events */
 	size_t event_start; /* place of the current event's brace */
 	size_t event_end;   /* and behind the last whole event, or what the list begins with */
 	bool start_lost; /* the current event's beginning is gone, or what follows the last one */

@@ -16,6 +16,8 @@
 
 #define LINES_MAX 1024
 #define FILE_MAX  (4ull << 30)
+#define YEAR_NS   (31556952ull * 1000000000)
+#define YEARS_MAX 10 /* a longer duration is a date, counted from 1970 */
 /* Producers number locations from 1 up: an index finds them then, whatever else there may be. */
 #define DENSE_FACTOR 4
 #define DENSE_LEAST  65536
@@ -123,12 +125,26 @@ static bool read_machine(struct pprof *p, char host[4][96])
 	       !strcmp(host[0], "Linux");
 }
 
-/* Where, when and how long. What is beyond a signed 64-bit number is damage. */
+/* A window that nobody can have watched is none. Beyond a signed 64-bit number it is damage. */
+static uint64_t likely_duration(const struct pprof *p)
+{
+	char text[96];
+	if (p->duration_ns > INT64_MAX)
+		return 0;
+	if (p->duration_ns <= YEARS_MAX * YEAR_NS)
+		return p->duration_ns;
+	snprintf(text, sizeof text, "it claims to last %llu years: how long it lasted is not known",
+		 (unsigned long long)(p->duration_ns / YEAR_NS));
+	p->im->sink->ops->say(p->im->sink->ctx, text);
+	return 0;
+}
+
+/* Where, when and how long. */
 static void tell_origin(struct pprof *p)
 {
 	char host[4][96];
 	struct raw_origin o = {.wall_start_ns = p->time_ns <= INT64_MAX ? p->time_ns : 0,
-			       .duration_ns = p->duration_ns <= INT64_MAX ? p->duration_ns : 0};
+			       .duration_ns = likely_duration(p)};
 	if (read_machine(p, host)) {
 		o.host = host[1];
 		o.release = host[2];
@@ -431,8 +447,13 @@ static int pprof_run(struct import *im, struct err *err)
 	map64_init(&p.function_of);
 	map64_init(&p.location_of);
 	int damage = collect(&p, data, len);
-	rc = damage == -ENOMEM ? damage : deliver(&p);
-	if (rc == -EINVAL)
+	bool other = !damage && !p.strings.len;
+	rc = damage == -ENOMEM ? damage : other ? -EINVAL : deliver(&p);
+	if (other)
+		err_set(err, EINVAL,
+			"not a pprof profile: it is protobuf, but has no texts, so that "
+			"nothing in it has a name");
+	else if (rc == -EINVAL)
 		err_set(err, EINVAL, "a pprof profile without sample types: nothing to show");
 	else if (rc == -EBADMSG || (!rc && damage))
 		rc = err_set(err, EBADMSG, "the profile is damaged or cut off");

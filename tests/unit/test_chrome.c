@@ -612,6 +612,22 @@ static void test_sums_of_spans(void **state)
 	strbuf_fini(&b);
 }
 
+/* "samples" with "stackFrames" are stacks of a profiler: they are no spans, and that is said. */
+static void test_samples_beside(void **state)
+{
+	(void)state;
+	struct strbuf text = {0};
+	strbuf_puts(&text,
+		    "{\"samples\":[{\"ts\":\"1\",\"args\":[{}],\"sf\":1},{\"ts\":\"2\",\"sf\":2}],"
+		    "\"stackFrames\":{\"1\":{\"name\":\"f\"},\"2\":{\"name\":\"g\"}},"
+		    "\"traceEvents\":[{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\","
+		    "\"args\":{\"name\":\"js\",\"samples\":[{}]}}]}\n");
+	assert_int_equal(read_text(&text), 0);
+	assert_non_null(strstr(c.said.buf, "2 samples of a sampling profiler"));
+	counting_fini(&c);
+	strbuf_fini(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -624,7 +640,7 @@ int main(void)
 		cmocka_unit_test(test_far_apart),     cmocka_unit_test(test_long_bare_text),
 		cmocka_unit_test(test_endless),       cmocka_unit_test(test_several_values),
 		cmocka_unit_test(test_thread_names),  cmocka_unit_test(test_too_many_threads),
-		cmocka_unit_test(test_sums_of_spans),
+		cmocka_unit_test(test_sums_of_spans), cmocka_unit_test(test_samples_beside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,107 @@
+/* pprof profiles of other producers, made here byte by byte: what makes no sense in them is said.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "counting_sink.h"
+
+static void put_varint(struct strbuf *b, uint64_t v)
+{
+	for (; v > 127; v >>= 7)
+		strbuf_putc(b, (char)(v | 128));
+	strbuf_putc(b, (char)v);
+}
+
+static void put_number(struct strbuf *b, unsigned field, uint64_t v)
+{
+	put_varint(b, field << 3);
+	put_varint(b, v);
+}
+
+static void put_part(struct strbuf *b, unsigned field, const char *bytes, size_t n)
+{
+	put_varint(b, field << 3 | 2);
+	put_varint(b, n);
+	for (size_t i = 0; i < n; i++)
+		strbuf_putc(b, bytes[i]);
+}
+
+static void put_message(struct strbuf *b, unsigned field, uint64_t one, uint64_t two)
+{
+	struct strbuf part = {0};
+	put_number(&part, 1, one);
+	put_number(&part, 2, two);
+	put_part(b, field, part.buf, part.len);
+	strbuf_fini(&part);
+}
+
+/* One sample of 7 ns in one location at 0x10; @texts: with its string table. */
+static void put_profile(struct strbuf *b, bool texts, uint64_t time, uint64_t duration)
+{
+	static const char *const strings[] = {"", "cpu", "nanoseconds"};
+	put_message(b, 1, 1, 2);
+	put_message(b, 2, 5, 7);
+	put_message(b, 2, 5, 7);
+	put_message(b, 4, 5, 0);
+	for (size_t i = 0; texts && i < 3; i++)
+		put_part(b, 6, strings[i], strlen(strings[i]));
+	put_number(b, 9, time);
+	put_number(b, 10, duration);
+}
+
+static struct counting c;
+static struct err err;
+
+static int read_profile(bool texts, uint64_t time, uint64_t duration)
+{
+	struct strbuf b = {0};
+	put_profile(&b, texts, time, duration);
+	counting_init(&c);
+	err = (struct err){0};
+	int rc = counting_text(&c, b.buf, b.len, NULL, &err);
+	strbuf_fini(&b);
+	return rc;
+}
+
+/* A duration that was counted from 1970 is none. */
+static void test_duration(void **state)
+{
+	(void)state;
+	assert_int_equal(read_profile(true, 1700000000000000000, 30000000000), 0);
+	assert_int_equal(c.weight, 14);
+	assert_int_equal(c.duration_ns, 30000000000);
+	assert_int_equal(c.said.len, 0);
+	counting_fini(&c);
+	assert_int_equal(read_profile(true, 1700000000000000000, 1700000000700000000), 0);
+	assert_int_equal(c.weight, 14);
+	assert_int_equal(c.duration_ns, 0);
+	assert_non_null(strstr(c.said.buf, "53 years"));
+	counting_fini(&c);
+}
+
+/* Other protobuf has fields of the same numbers, but no texts: no numbers are shown of it. */
+static void test_other_protobuf(void **state)
+{
+	(void)state;
+	assert_int_equal(read_profile(false, 1, 1), -EINVAL);
+	assert_int_equal(c.samples, 0);
+	assert_int_equal(c.nevents, 0);
+	assert_non_null(strstr(err.msg, "not a pprof profile"));
+	counting_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_other_protobuf),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

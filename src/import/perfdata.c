@@ -163,8 +163,9 @@ static int deliver_sample(struct perfdata *p, void *record)
 	raw.values = values;
 	raw.nvalues = fill_values(p, &s, index, values, &counted);
 	raw.weight = weight_of(a, &s, counted);
-	/* Without a callchain the ip alone is the stack. */
-	if (!raw.nkernel && !raw.nuser && s.ip) {
+	/* A chain that was asked for and is empty began at the address, and ended there. Where none
+	 * was asked for, the address is all there is to know. */
+	if (a->attr.layout.sample_type & FIELD_CALLCHAIN && !raw.nkernel && !raw.nuser && s.ip) {
 		bool kernel = raw.flags & SAMPLE_KERNEL;
 		*(kernel ? &raw.kernel : &raw.user) = &s.ip;
 		*(kernel ? &raw.nkernel : &raw.nuser) = 1;
@@ -316,14 +317,30 @@ static int skip_payload(struct perfdata *p, uint64_t n)
 	return 0;
 }
 
-static void say_aux(struct perfdata *p)
+/* How perf makes text of a trace, by what wrote it (perf's enum auxtrace_type). */
+static void say_aux(struct perfdata *p, uint32_t type)
 {
+#define FIELDS "--ns -Fcomm,tid,pid,time,cpu,event,ip,sym,addr,symoff,flags"
+	static const struct {
+		const char *what, *options;
+	} kinds[] = {
+		[0] = {"hardware", ""},
+		[1] = {"Intel PT", " --itrace=i0ns " FIELDS ",callindent"},
+		[2] = {"Intel BTS", " --itrace=b " FIELDS},
+		[3] = {"Arm CoreSight", " --itrace=b " FIELDS},
+		[4] = {"Arm SPE", ""},
+		[5] = {"s390 sampling", ""},
+	};
+#undef FIELDS
+	char text[256];
+	if (type >= sizeof kinds / sizeof *kinds)
+		type = 0;
+	snprintf(text, sizeof text,
+		 "a trace of %s (AUXTRACE) is in this file and left out: decode it with "
+		 "`perf script%s` and open the text",
+		 kinds[type].what, kinds[type].options);
 	if (!p->aux_said)
-		p->im->sink->ops->say(
-			p->im->sink->ctx,
-			"a hardware trace (AUXTRACE) is in this file and left out: decode it with "
-			"`perf script --itrace=i0ns --ns -Fcomm,tid,pid,time,cpu,event,ip,sym,addr,symoff,"
-			"flags,callindent` and open the text");
+		p->im->sink->ops->say(p->im->sink->ctx, text);
 	p->aux_said = true;
 }
 
@@ -336,9 +353,11 @@ static int feed_own(struct perfdata *p, uint8_t *record, const struct record_hea
 		return f->pipe && h->size >= 12
 			       ? skip_payload(p, (perffile_u32(f, record + 8) + 7ull) & ~7ull)
 			       : 0;
-	case PERFFILE_AUXTRACE_INFO: say_aux(p); return 0;
+	case PERFFILE_AUXTRACE_INFO:
+		say_aux(p, h->size >= 12 ? perffile_u32(f, record + 8) : 0);
+		return 0;
 	case PERFFILE_AUXTRACE:
-		say_aux(p);
+		say_aux(p, 0);
 		return h->size >= 16 ? skip_payload(p, perffile_u64(f, record + 8)) : 0;
 	case PERFFILE_COMPRESSED: return unpack(p, record + 8, h->size - 8u);
 	case PERFFILE_COMPRESSED2: {

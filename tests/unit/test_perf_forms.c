@@ -16,7 +16,7 @@
 
 #include "counting_sink.h"
 
-enum { ATTR = 64, FEATURE = 80, PACKED = 81, PACKED2 = 83, ROUND = 68 };
+enum { ATTR = 64, FEATURE = 80, PACKED = 81, PACKED2 = 83, ROUND = 68, AUXTRACE_INFO = 70 };
 enum { OURS = 136, FIRST = 64, NEWER = 520 }; /* sizes of an attribute */
 enum { SAMPLES = 40, ID = 77, KERNEL = 1, USER = 2 };
 #define CONTEXT(number) (~(uint64_t)0 - (number) + 1)
@@ -77,14 +77,14 @@ static uint64_t bits(bool big, uint64_t v)
 }
 
 /* IDENTIFIER, IP, TID, TIME, CALLCHAIN, CPU, PERIOD; freq, sample_id_all. */
-static void put_attr(struct out *o, size_t size)
+static void put_attr(struct out *o, size_t size, bool flat)
 {
 	size_t at = o->n;
 	put(o, 1, 4);
 	put(o, size, 4);
 	put(o, 0, 8);   /* cpu-clock */
 	put(o, 997, 8); /* Hz */
-	put(o, 1 << 16 | 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8, 8);
+	put(o, 1 << 16 | 1 << 0 | 1 << 1 | 1 << 2 | (flat ? 0 : 1 << 5) | 1 << 7 | 1 << 8, 8);
 	put(o, 0, 8);
 	put(o, bits(o->big, 1 << 10 | 1 << 18), 8);
 	while (o->n < at + size)
@@ -101,7 +101,7 @@ static void put_id(struct out *o, uint32_t tid, uint64_t time)
 	put(o, ID, 8);
 }
 
-static void put_sample(struct out *o, uint32_t i)
+static void put_sample(struct out *o, uint32_t i, bool flat)
 {
 	bool kernel = i % 3 == 0;
 	uint32_t depth = 1 + i % 5;
@@ -114,6 +114,10 @@ static void put_sample(struct out *o, uint32_t i)
 	put(o, i % 4, 4);
 	put(o, 0, 4);
 	put(o, 1000000 + i, 8);
+	if (flat) {
+		end(o, at);
+		return;
+	}
 	put(o, depth + 1 + (kernel ? 2 : 0), 8);
 	if (kernel) {
 		put(o, CONTEXT(128), 8);
@@ -125,7 +129,7 @@ static void put_sample(struct out *o, uint32_t i)
 	end(o, at);
 }
 
-static void put_records(struct out *o, bool strange)
+static void put_records(struct out *o, bool strange, bool flat)
 {
 	size_t at = begin(o, 3, 1 << 13); /* COMM, by exec */
 	put(o, 10, 4);
@@ -149,7 +153,7 @@ static void put_records(struct out *o, bool strange)
 	put_id(o, 10, 910000);
 	end(o, at);
 	for (uint32_t i = 0; i < SAMPLES; i++) {
-		put_sample(o, i);
+		put_sample(o, i, flat);
 		if (strange && i % 7 == 0) { /* of a kernel, and of a perf, to come */
 			at = begin(o, i % 2 ? 60 : 120, 0x1234);
 			put(o, 0x0123456789abcdef, 8);
@@ -172,7 +176,7 @@ static void put_records(struct out *o, bool strange)
 static void put_packed(struct out *o, uint32_t type, size_t chunk)
 {
 	struct out plain = {.big = o->big};
-	put_records(&plain, false);
+	put_records(&plain, false, false);
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	for (size_t done = 0; done < plain.n;) {
 		static uint8_t packed[8192];
@@ -202,6 +206,7 @@ static void put_string(struct out *o, const char *text)
 struct form {
 	const char *name;
 	bool big, pipe, strange;
+	bool flat;       /* no chains, but a trace of CoreSight */
 	uint32_t packed; /* 0, PACKED, PACKED2 */
 	size_t attr, chunk;
 };
@@ -209,12 +214,22 @@ struct form {
 static const char *const strings[] = {"host.example", "6.99.0-made", "x86_64"};
 static const uint8_t string_bits[] = {3, 4, 6};
 
+static void put_trace_info(struct out *o)
+{
+	size_t at = begin(o, AUXTRACE_INFO, 0);
+	put(o, 3, 4);
+	put(o, 0, 4);
+	end(o, at);
+}
+
 static void put_data(struct out *o, const struct form *f)
 {
 	if (f->packed)
 		put_packed(o, f->packed, f->chunk);
 	else
-		put_records(o, f->strange);
+		put_records(o, f->strange, f->flat);
+	if (f->flat)
+		put_trace_info(o);
 }
 
 static void put_magic(struct out *o)
@@ -245,7 +260,7 @@ static void make_file(struct out *o, const struct form *f)
 		put(o, 0, 8);
 	for (int i = 0; i < 4; i++)
 		put(o, features[i], 8);
-	put_attr(o, f->attr);
+	put_attr(o, f->attr, f->flat);
 	put(o, o->n + 16, 8);
 	put(o, 8, 8);
 	put(o, ID, 8);
@@ -270,7 +285,7 @@ static void make_pipe(struct out *o, const struct form *f)
 	put_magic(o);
 	put(o, 16, 8);
 	size_t at = begin(o, ATTR, 0);
-	put_attr(o, f->attr);
+	put_attr(o, f->attr, f->flat);
 	put(o, ID, 8);
 	end(o, at);
 	for (int i = 0; i < 3; i++) {
@@ -460,13 +475,31 @@ static void test_damaged(void **state)
 	assert_true(cut > 0);
 }
 
+/* Without chains nobody knows of callers: no stack is cut. What wrote a trace is told by its kind.
+ */
+static void test_flat(void **state)
+{
+	(void)state;
+	static const struct form forms[] = {
+		{.name = "flat", .attr = OURS, .flat = true},
+		{.name = "flat, big, pipe", .attr = OURS, .flat = true, .big = true, .pipe = true},
+	};
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		char *got = read_form(&forms[i]);
+		assert_non_null(strstr(got, "1000000 10/10 cpu 0 event 0 weight 1000000:\n"));
+		assert_non_null(strstr(got, "1001000 10/11 cpu 1 event 0 weight 1000001:\n"));
+		assert_non_null(strstr(got, "a trace of Arm CoreSight (AUXTRACE)"));
+		assert_null(strstr(got, "i0ns"));
+		free(got);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_byte_orders),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_byte_orders), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_compressed),  cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_flat),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,6 +193,9 @@ static void spread(struct placed *p, int n, int left)
 {
 	int grower = -1;
 
+	for (int i = 0; i < n; i++)
+		if (p[i].column->flags & COLUMN_GROWS || (grower < 0 && p[i].column->keep == 255))
+			grower = i;
 	for (int i = 0; i < n && left > 20; i++) {
 		if (p[i].bar) {
 			int more = left / 8 < BAR_MAX - p[i].bar ? left / 8 : BAR_MAX - p[i].bar;
@@ -205,16 +208,12 @@ static void spread(struct placed *p, int n, int left)
 		const struct column *c = p[i].column;
 		int more = c->most - p[i].width;
 
-		if (c->keep != 255 && c->flags & COLUMN_LEFT && !(c->flags & COLUMN_GROWS) &&
-		    more > 0) {
+		if (i != grower && c->flags & COLUMN_LEFT && more > 0) {
 			more = more < left / 4 ? more : left / 4;
 			p[i].width += more;
 			left -= more;
 		}
 	}
-	for (int i = 0; i < n; i++)
-		if (p[i].column->flags & COLUMN_GROWS || (grower < 0 && p[i].column->keep == 255))
-			grower = i;
 	if (grower >= 0)
 		p[grower].width += left;
 }

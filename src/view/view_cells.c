@@ -29,7 +29,7 @@ static void cell_event(const struct row *row, const struct view_env *env, struct
 	}
 
 static const struct column events_columns[] = {
-	{COLUMN_NAME, "EVENT", 20, 24, 44, 255, COLUMN_LEFT, cell_event,
+	{COLUMN_NAME, "EVENT", 20, 24, 24, 255, COLUMN_LEFT, cell_event,
 	 "event, or derived metric"},
 	COLUMN_CELLS(200),
 	COLUMN_HISTORY(198),
@@ -103,12 +103,12 @@ static void cell_gain(const struct row *row, const struct view_env *env, struct 
 
 static const struct column verdicts_columns[] = {
 	{COLUMN_TOTAL, "SHARE%", 5, 6, 6, 250, COLUMN_HAS_BAR, cell_total, "share of the time"},
-	{COLUMN_MODULE, "KIND", 16, 18, 24, 240, COLUMN_LEFT, cell_kind, "what kind of slowness"},
-	{COLUMN_NAME, "WHERE", 16, 22, 44, 230, COLUMN_LEFT, cell_where, "function or path"},
+	{COLUMN_MODULE, "KIND", 14, 18, 24, 240, COLUMN_LEFT, cell_kind, "what kind of slowness"},
+	{COLUMN_NAME, "WHERE", 10, 22, 44, 255, COLUMN_LEFT, cell_where, "function or path"},
 	{COLUMN_CELL, "AT MOST", 7, 7, 7, 90, 0, cell_gain,
 	 "how much faster all could be if it cost nothing"},
-	{COLUMN_DEFAULT, "EVIDENCE", 10, 10, 255, 255, COLUMN_LEFT | COLUMN_UNSORTED, cell_note,
-	 "the numbers behind it"},
+	{COLUMN_DEFAULT, "EVIDENCE", 10, 10, 255, 200, COLUMN_LEFT | COLUMN_UNSORTED | COLUMN_GROWS,
+	 cell_note, "the numbers behind it"},
 };
 const struct view view_verdicts = {
 	VIEW_VERDICTS, verdicts_columns, COUNT(verdicts_columns), 0, false, true};

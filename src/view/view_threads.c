@@ -142,7 +142,7 @@ static void cell_top(const struct row *row, const struct view_env *env, struct v
 static const struct column threads_columns[] = {
 	{COLUMN_PID, "PID", 7, 7, 7, 70, COLUMN_PROCESSES, cell_pid, "process"},
 	{COLUMN_TID, "TID", 7, 7, 7, 130, 0, cell_tid, "thread"},
-	{COLUMN_NAME, "NAME", 12, 17, 28, 255, COLUMN_LEFT, cell_thread_name,
+	{COLUMN_NAME, "NAME", 12, 17, 17, 255, COLUMN_LEFT, cell_thread_name,
 	 "name it gave itself, or of its group"},
 	{COLUMN_CPU, "CPU%", 5, 6, 6, 250, COLUMN_HAS_BAR, cell_cpu,
 	 "CPU time over wall time, as the kernel accounts it"},

@@ -64,6 +64,22 @@ static bool has(const struct placed *p, int n, uint32_t id)
 	return false;
 }
 
+/* What kind of slowness, and where: a narrow screen leaves out the evidence. */
+static void narrow_verdicts(void **state)
+{
+	struct placed p[VIEW_COLUMNS];
+	struct answer a;
+	int n;
+
+	(void)state;
+	fill_answer(&a);
+	n = view_place(view_of(VIEW_VERDICTS), &a, 40, 0, p);
+	assert_true(has(p, n, COLUMN_MODULE) && has(p, n, COLUMN_NAME));
+	assert_false(has(p, n, COLUMN_DEFAULT));
+	n = view_place(view_of(VIEW_VERDICTS), &a, 80, 0, p);
+	assert_true(has(p, n, COLUMN_NAME) && has(p, n, COLUMN_DEFAULT));
+}
+
 /* All of a thread's time, where samples tell of it, fits a narrow terminal. */
 static void parts_of_time(void **state)
 {
@@ -375,6 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_column_help),
 		cmocka_unit_test(places),
+		cmocka_unit_test(narrow_verdicts),
 		cmocka_unit_test(parts_of_time),
 		cmocka_unit_test(order_of_going),
 		cmocka_unit_test(nothing_moves),

@@ -422,6 +422,11 @@ static int perfdata_run(struct import *im, struct err *err)
 		if (p->file.cut)
 			im->cut =
 				"what describes its machine, its events and its files lacks in part";
+		if (p->file.unclosed)
+			im->sink->ops->say(im->sink->ctx,
+					   "perf record did not come to its end: what it writes "
+					   "there is missing, as the machine and the build ids of "
+					   "program files");
 		rc = read_records(p);
 		int rest = recordorder_finish(p->order);
 		rc = rc ? rc : rest;

@@ -366,6 +366,7 @@ static int open_file_mode(struct perffile *f, struct err *err)
 	bool cut = !data.size || data.size > f->size - data.offset;
 	f->data_end = cut ? f->size : data.offset + data.size;
 	f->data_cut = cut && data.size;
+	f->unclosed = !data.size;
 	if (!cut)
 		read_features(f, bits, f->data_end);
 	f->window = malloc(WINDOW_BYTES);

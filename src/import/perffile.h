@@ -48,6 +48,7 @@ struct perffile {
 	int fd;             /* file mode */
 	uint64_t size;      /* of the file, file mode */
 	bool cut, data_cut; /* file mode: of the features, of the records some are missing */
+	bool unclosed;      /* file mode: the writer never came to its end */
 	uint64_t data_at, data_end; /* file mode: where the next record is, where records end */
 	struct {
 		VEC(struct perffile_attr)

@@ -205,7 +205,7 @@ static void put_string(struct out *o, const char *text)
 
 struct form {
 	const char *name;
-	bool big, pipe, strange;
+	bool big, pipe, strange, unclosed;
 	bool flat;       /* no chains, but a trace of CoreSight */
 	uint32_t packed; /* 0, PACKED, PACKED2 */
 	size_t attr, chunk;
@@ -267,6 +267,8 @@ static void make_file(struct out *o, const struct form *f)
 	patch(o, data, o->n);
 	size_t start = o->n;
 	put_data(o, f);
+	if (f->unclosed)
+		return;
 	patch(o, data + 8, o->n - start);
 	size_t table = o->n;
 	unsigned n = f->strange ? NFEATURES : 3;
@@ -494,12 +496,27 @@ static void test_flat(void **state)
 	}
 }
 
+/* A perf record that was killed wrote neither the size of its data nor what comes behind them. */
+static void test_unclosed(void **state)
+{
+	(void)state;
+	static const struct form closed = {.name = "closed", .attr = OURS},
+				 unclosed = {.name = "unclosed", .attr = OURS, .unclosed = true};
+	char *all = read_form(&closed), *got = read_form(&unclosed);
+	size_t records = (size_t)(strstr(all, "10/10 made\n") - all);
+	assert_int_equal(strncmp(all, got, records), 0);
+	assert_null(strstr(all, "come to its end"));
+	assert_non_null(strstr(got, "perf record did not come to its end"));
+	free(all);
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_byte_orders), cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_compressed),  cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_flat),
+		cmocka_unit_test(test_flat),        cmocka_unit_test(test_unclosed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

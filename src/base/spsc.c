@@ -24,7 +24,8 @@ struct spsc {
 	uint64_t reserved;    /* producer: head after the commit */
 	uint64_t tail_cached; /* producer: last tail seen */
 	_Alignas(LINE) _Atomic uint64_t tail;
-	uint64_t next; /* consumer: tail after the release */
+	uint64_t next;        /* consumer: tail after the release */
+	uint64_t head_cached; /* consumer: last head seen */
 	_Alignas(LINE) atomic_bool armed;
 };
 
@@ -99,23 +100,40 @@ void spsc_commit(struct spsc *r)
 	}
 }
 
+/* The record at @position. Looks at the real head only when the cached one says there is none: its
+ * line is the producer's. */
+static const void *look(struct spsc *r, uint64_t position, size_t *ret_len)
+{
+	if (position == r->head_cached)
+		r->head_cached = atomic_load_explicit(&r->head, memory_order_acquire);
+	if (position == r->head_cached)
+		return NULL;
+	if (*word_at(r, position) == FILLER)
+		position += r->size - (position & (r->size - 1));
+	uint64_t len = *word_at(r, position);
+	r->next = position + sizeof(uint64_t) + ((len + 7) & ~(uint64_t)7);
+	*ret_len = len;
+	return word_at(r, position) + 1;
+}
+
 const void *spsc_peek(struct spsc *r, size_t *ret_len)
 {
-	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
-	if (tail == head)
-		return NULL;
-	if (*word_at(r, tail) == FILLER)
-		tail += r->size - (tail & (r->size - 1));
-	uint64_t len = *word_at(r, tail);
-	r->next = tail + sizeof(uint64_t) + ((len + 7) & ~(uint64_t)7);
-	*ret_len = len;
-	return word_at(r, tail) + 1;
+	return look(r, atomic_load_explicit(&r->tail, memory_order_relaxed), ret_len);
+}
+
+const void *spsc_peek_next(struct spsc *r, size_t *ret_len)
+{
+	return look(r, r->next, ret_len);
 }
 
 void spsc_release(struct spsc *r)
 {
 	atomic_store_explicit(&r->tail, r->next, memory_order_release);
+}
+
+size_t spsc_size(const struct spsc *r)
+{
+	return r->size;
 }
 
 size_t spsc_used(const struct spsc *r)

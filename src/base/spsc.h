@@ -23,8 +23,11 @@ void spsc_commit(struct spsc *r);
 
 /* Consumer: the oldest record, NULL when empty. It stays good until spsc_release. */
 const void *spsc_peek(struct spsc *r, size_t *ret_len);
-void spsc_release(struct spsc *r);
+/* The one behind the last that was peeked at, NULL when there is none (yet). */
+const void *spsc_peek_next(struct spsc *r, size_t *ret_len);
+void spsc_release(struct spsc *r); /* all that were peeked at */
 
+size_t spsc_size(const struct spsc *r);
 size_t spsc_used(const struct spsc *r); /* bytes waiting, any thread, a hint */
 
 /* Readable once the producer committed into a ring whose consumer asked to be woken. -1: none. */

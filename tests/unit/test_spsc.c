@@ -66,6 +66,41 @@ static void test_full_drops(void **state)
 	spsc_free(NULL);
 }
 
+/* Several records are looked at before all of them are released. */
+static void test_several(void **state)
+{
+	(void)state;
+	struct spsc *r = spsc_new(4096);
+	uint32_t put = 0, taken = 0;
+	size_t len;
+	while (taken < 5000) {
+		uint32_t *p, ahead = 0;
+		while ((p = spsc_reserve(r, 4 + put * 13 % 300))) {
+			*p = put++;
+			spsc_commit(r);
+		}
+		const uint32_t *first = spsc_peek(r, &len), *q = first;
+		for (; q && ahead < 1 + taken % 7; q = spsc_peek_next(r, &len)) {
+			assert_int_equal(*q, taken + ahead);
+			assert_int_equal(len, 4 + *q * 13 % 300);
+			ahead++;
+		}
+		/* The last one that was looked at is taken as well. */
+		taken += ahead + (q ? 1 : 0);
+		assert_int_equal(*first, taken - ahead - (q ? 1 : 0));
+		spsc_release(r);
+	}
+	while (spsc_peek(r, &len))
+		spsc_release(r);
+	assert_null(spsc_peek_next(r, &len));
+	memset(spsc_reserve(r, 8), 1, 8);
+	spsc_commit(r);
+	assert_non_null(spsc_peek_next(r, &len));
+	spsc_release(r);
+	assert_int_equal(spsc_used(r), 0);
+	spsc_free(r);
+}
+
 /* A reservation that is never committed leaves no trace. */
 static void test_uncommitted(void **state)
 {
@@ -153,8 +188,11 @@ static void test_two_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order_and_wrap), cmocka_unit_test(test_full_drops),
-		cmocka_unit_test(test_uncommitted),    cmocka_unit_test(test_arm),
+		cmocka_unit_test(test_order_and_wrap),
+		cmocka_unit_test(test_full_drops),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_uncommitted),
+		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_two_threads),
 	};
 	return cmocka_run_group_tests_name("spsc", tests, NULL, NULL);

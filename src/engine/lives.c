@@ -123,6 +123,7 @@ static void forget_process(struct lives *l, pid_t pid)
 		return;
 	process_free(l->processes[i]);
 	l->processes[i] = NULL;
+	l->latest_process = NULL;
 	map64_del(&l->by_pid, (uint32_t)pid);
 }
 
@@ -133,6 +134,7 @@ static void forget_life(struct lives *l, pid_t pid, pid_t tid)
 		return;
 	life_free(l, l->lives[i]);
 	l->lives[i] = NULL;
+	l->latest = NULL;
 	map64_del(&l->by_tid, life_key(l, pid, tid));
 }
 
@@ -155,7 +157,10 @@ static struct process *make_process(struct lives *l, pid_t pid, uint64_t time_ns
 
 struct process *lives_process(struct lives *l, pid_t pid, uint64_t time_ns)
 {
-	struct process *p = find_process(l, pid);
+	struct process *p = l->latest_process;
+	if (p && p->pid == pid)
+		return p;
+	p = l->latest_process = find_process(l, pid);
 	if (p)
 		return p;
 	struct space *space = space_new(l->tables, pid);
@@ -191,9 +196,14 @@ static struct life *make_life(struct lives *l, struct process *p, pid_t tid, uin
 
 struct life *lives_thread(struct lives *l, pid_t pid, pid_t tid, uint64_t time_ns)
 {
-	struct life *life = find_life(l, pid, tid);
-	if (life && life->pid == pid)
+	struct life *life = l->latest;
+	if (life && life->pid == pid && life->tid == tid)
 		return life;
+	life = find_life(l, pid, tid);
+	if (life && life->pid == pid) {
+		l->latest = life;
+		return life;
+	}
 	if (life) /* the id came to another process and no record told */
 		forget_life(l, pid, tid);
 	struct process *p = lives_process(l, pid, time_ns);

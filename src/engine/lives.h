@@ -49,6 +49,8 @@ struct lives {
 	uint32_t nprocesses, processes_cap, nlives, lives_cap;
 	uint32_t made; /* threads given a task of their own */
 	uint64_t swept_ns;
+	struct life *latest; /* asked for last: most often it is the next one too; NULL none */
+	struct process *latest_process;
 };
 
 void lives_init(struct lives *l, struct tables *tables, struct unwinder *unwinder, bool live);

@@ -104,7 +104,7 @@ static void file_close(struct source *s)
 	stream_close(s->im.in);
 	map64_fini(&s->im.modules);
 	map64_fini(&s->im.tasks);
-	map64_fini(&s->im.ends);
+	vec_fini(&s->im.ends);
 	free(s);
 }
 
@@ -122,7 +122,6 @@ static int file_open(const struct target *target, const struct source_config *co
 		goto fail;
 	map64_init(&s->im.modules);
 	map64_init(&s->im.tasks);
-	map64_init(&s->im.ends);
 	stream_utf8(s->im.in);
 	const uint8_t *head;
 	size_t n = stream_peek(s->im.in, 64 << 10, &head);
@@ -301,22 +300,30 @@ frame_id import_frame(struct import *im, module_id module, str_id name, uint64_t
 	return id ? id : FRAME_UNKNOWN;
 }
 
-enum import_end import_end(struct import *im, frame_id outermost)
+static enum import_end end_by_name(const struct import *im, frame_id outermost)
 {
 	static const char *const missing[] = {"[unknown]", "[truncated]"};
-	uint32_t end;
-	if (map64_get(&im->ends, outermost, &end))
-		return (enum import_end)end;
 	const struct frame *f = tables_frame_get(im->tables, outermost);
 	const char *name = tables_text(im->tables, f->name);
-	end = END_OTHER;
 	if (f->flags & FRAME_KERNEL || rootname_is(name, strlen(name)) || !strcmp(name, "main"))
-		end = END_ROOT;
-	for (size_t i = 0; i < sizeof missing / sizeof *missing && end == END_OTHER; i++)
+		return END_ROOT;
+	for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
 		if (outermost < FRAME_SPECIAL_COUNT || !strcmp(name, missing[i]))
-			end = END_MISSING;
-	map64_put(&im->ends, outermost, end);
-	return (enum import_end)end;
+			return END_MISSING;
+	return END_OTHER;
+}
+
+enum import_end import_end(struct import *im, frame_id outermost)
+{
+	if (outermost < im->ends.len && im->ends.data[outermost])
+		return (enum import_end)(im->ends.data[outermost] - 1);
+	enum import_end end = end_by_name(im, outermost);
+	if (vec_reserve(&im->ends, (size_t)outermost + 1))
+		return end;
+	while (im->ends.len <= outermost)
+		im->ends.data[im->ends.len++] = 0;
+	im->ends.data[outermost] = (uint8_t)(end + 1);
+	return end;
 }
 
 enum cut_reason import_cut(struct import *im, const frame_id *frames, uint32_t n)

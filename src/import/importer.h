@@ -6,6 +6,7 @@
 #define ALTPTTOP_IMPORTER_H
 
 #include "base/hash.h"
+#include "base/vec.h"
 #include "codec/stream.h"
 #include "err.h"
 #include "sink.h"
@@ -24,9 +25,11 @@ struct import {
 	_Atomic bool *stopping;
 	uint16_t nevents;
 	char event_names[EVENT_MAX][96];
-	struct map64 modules;   /* hash of a module's name → module_id */
-	struct map64 tasks;     /* (pid, tid) → str_id of the comm last told */
-	struct map64 ends;      /* frame_id → enum import_end */
+	struct map64 modules; /* hash of a module's name → module_id */
+	struct map64 tasks;   /* (pid, tid) → str_id of the comm last told */
+	struct {
+		VEC(uint8_t)
+	} ends;                 /* by frame_id: 1 + enum import_end, 0 not known yet */
 	uint64_t skipped;       /* lines or records that made no sense: told at the end */
 	uint64_t first_skipped; /* where the first of them was */
 	uint64_t ticks;

@@ -389,11 +389,16 @@ int stream_seekable(struct stream *s, int *ret_fd, uint64_t *ret_size, struct er
 	return 0;
 }
 
+bool stream_is_plain(const struct stream *s)
+{
+	return !s->depth && (s->regular || s->memory_source);
+}
+
 int stream_rewind(struct stream *s, struct err *err)
 {
-	int fd;
+	int fd = s->fd;
 	uint64_t size;
-	int rc = stream_seekable(s, &fd, &size, err);
+	int rc = stream_is_plain(s) ? 0 : stream_seekable(s, &fd, &size, err);
 	if (rc)
 		return rc;
 	if (fd != s->fd) { /* from here on the temporary file is the file */
@@ -409,7 +414,7 @@ int stream_rewind(struct stream *s, struct err *err)
 		s->regular = true;
 		s->size = size;
 	}
-	if (lseek(s->fd, 0, SEEK_SET) < 0)
+	if (s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) < 0)
 		return err_set(err, errno, "cannot read the file again: %s", strerror(errno));
 	s->pos = s->end = 0;
 	s->done = s->offset = 0;

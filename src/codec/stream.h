@@ -63,6 +63,9 @@ const char *stream_damage(const struct stream *s);  /* sentence, or NULL */
  */
 int stream_seekable(struct stream *s, int *ret_fd, uint64_t *ret_size, struct err *err);
 
+/* Can it be rewound as it is? */
+bool stream_is_plain(const struct stream *s);
+
 /*
  * Begin anew, to read all of it once more. The first time nothing may have been skipped but what
  * stream_utf8 skips (call that again). What is no plain file is unpacked to a temporary file first.

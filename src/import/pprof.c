@@ -1,23 +1,25 @@
 /*
  * pprof: profile.proto of any producer, several sample types, symbolised or not.
  *
- * The message is read whole (it refers backwards and forwards by id) and walked in place; memory is
- * the unpacked file plus its locations. The first time-like value becomes the weight, "samples" or
- * "*_objects" counts the hits, all others ride along. References that lead nowhere become [unknown]
- * and are counted. Source thread.
+ * The message refers backwards and forwards by id, so it is read twice: what samples refer to is
+ * kept, then they are delivered. Memory is that; of what is no plain file the unpacked file too.
+ * The first time-like value becomes the weight, "samples" or "*_objects" counts the hits, all
+ * others ride along. References that lead nowhere become [unknown] and are counted. Source thread.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "codec/wirestream.h"
 #include "import/pprofparts.h"
 
-#define LINES_MAX 1024
-#define FILE_MAX  (4ull << 30)
-#define YEAR_NS   (31556952ull * 1000000000)
-#define YEARS_MAX 10 /* a longer duration is a date, counted from 1970 */
+#define LINES_MAX  1024
+#define FILE_MAX   (4ull << 30)
+#define STEP_BYTES ((size_t)1 << 20)
+#define LOOK_EVERY 4096 /* fields between two looks at whether the person still wants it */
+#define YEAR_NS    (31556952ull * 1000000000)
+#define YEARS_MAX  10 /* a longer duration is a date, counted from 1970 */
 /* Producers number locations from 1 up: an index finds them then, whatever else there may be. */
 #define DENSE_FACTOR 4
 #define DENSE_LEAST  65536
@@ -53,13 +55,31 @@ static bool add_comment(void *ctx, uint64_t text)
 	return !vec_push(&p->comments, text);
 }
 
-static int collect(struct pprof *p, const uint8_t *data, size_t len)
+/* What samples refer to is kept; they themselves are only counted. */
+static int keep(struct pprof *p, const struct wire_field *f)
 {
-	struct wire w = wire_of(data, len);
+	struct ranges *const lists[] = {[PROFILE_SAMPLE_TYPE] = &p->types,
+					[PROFILE_MAPPING] = &p->mappings,
+					[PROFILE_LOCATION] = &p->locations,
+					[PROFILE_FUNCTION] = &p->functions,
+					[PROFILE_STRING] = &p->strings};
+	p->nsamples += f->number == PROFILE_SAMPLE;
+	struct ranges *list = f->number < sizeof lists / sizeof *lists ? lists[f->number] : NULL;
+	if (!list)
+		return 0;
+	uint8_t *copy = arena_alloc(&p->bytes, f->len);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, f->data, f->len);
+	return vec_push(list, ((struct range){copy, f->len}));
+}
+
+static int collect(struct pprof *p, struct stream *in)
+{
+	struct wirestream x = wirestream_of(in);
 	struct wire_field f;
 	int rc = 0;
-	while (!rc && wire_next(&w, &f)) {
-		struct range r = {f.data, f.len};
+	for (uint32_t n = 1; !rc && wirestream_next(&x, &f); n++) {
 		if (f.type == 0 && f.number == PROFILE_DEFAULT_TYPE)
 			p->default_type = f.value;
 		if (f.type == 0 && f.number == PROFILE_TIME)
@@ -68,19 +88,13 @@ static int collect(struct pprof *p, const uint8_t *data, size_t len)
 			p->duration_ns = f.value;
 		if (f.number == PROFILE_COMMENT && !wire_each(&f, add_comment, p))
 			rc = -EBADMSG;
-		if (f.type != 2)
-			continue;
-		switch (f.number) {
-		case PROFILE_SAMPLE_TYPE: rc = vec_push(&p->types, r); break;
-		case PROFILE_SAMPLE: rc = vec_push(&p->samples, r); break;
-		case PROFILE_MAPPING: rc = vec_push(&p->mappings, r); break;
-		case PROFILE_LOCATION: rc = vec_push(&p->locations, r); break;
-		case PROFILE_FUNCTION: rc = vec_push(&p->functions, r); break;
-		case PROFILE_STRING: rc = vec_push(&p->strings, r); break;
-		default: break;
-		}
+		else if (f.type == 2)
+			rc = keep(p, &f);
+		if (n % LOOK_EVERY == 0 && !import_go_on_at(p->im, 0))
+			rc = -ECANCELED;
 	}
-	return rc ? rc : w.damaged ? -EBADMSG : 0;
+	wirestream_fini(&x);
+	return rc ? rc : x.damaged ? -EBADMSG : 0;
 }
 
 struct range pprof_string(struct pprof *p, uint64_t index)
@@ -385,7 +399,25 @@ static int read_location(struct pprof *p, struct range r)
 	return vec_push(&p->location, out);
 }
 
-static int deliver(struct pprof *p)
+/* So many as were counted: a file may have changed since. */
+static int deliver_samples(struct pprof *p, struct stream *in)
+{
+	struct wirestream x = wirestream_of(in);
+	struct wire_field f;
+	uint64_t left = p->nsamples;
+	int rc = 0;
+	while (left && !rc && wirestream_next(&x, &f)) {
+		if (f.type != 2 || f.number != PROFILE_SAMPLE)
+			continue;
+		left--;
+		rc = import_go_on(p->im) ? pprof_sample(p, (struct range){f.data, f.len})
+					 : -ECANCELED;
+	}
+	wirestream_fini(&x);
+	return !rc && left ? -EBADMSG : rc;
+}
+
+static int deliver(struct pprof *p, struct stream *in)
 {
 	know_writer(p);
 	read_types(p);
@@ -397,27 +429,17 @@ static int deliver(struct pprof *p)
 	rc = rc ? rc : read_functions(p);
 	for (size_t i = 0; i < p->locations.len && !rc; i++)
 		rc = read_location(p, p->locations.data[i]);
-	for (size_t i = 0; i < p->samples.len && !rc; i++)
-		rc = import_go_on(p->im) ? pprof_sample(p, p->samples.data[i]) : -ECANCELED;
-	return rc;
+	return rc ? rc : deliver_samples(p, in);
 }
 
-/* Bytes to begin with: all of a file, one more to meet its end; of what is wrapped it may grow. */
-static size_t first_size(const struct import *im)
-{
-	uint64_t size = *stream_wrapper(im->in) ? 0 : stream_size(im->in);
-	return size >= 1 << 20 && size < FILE_MAX ? (size_t)size + 1 : 1 << 20;
-}
-
+/* What cannot be read twice as it is, unpacked into memory. */
 static int read_whole(struct import *im, uint8_t **ret_data, size_t *ret_len, struct err *err)
 {
-	size_t cap = first_size(im), len = 0, got;
+	size_t cap = STEP_BYTES, len = 0, got;
 	uint8_t *data = malloc(cap);
-	if (data) { /* a hint: fewer faults */
-		uintptr_t page = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
-		(void)madvise((void *)page, cap - 4096, MADV_HUGEPAGE);
-	}
-	while (data && (got = stream_read(im->in, data + len, cap - len)) > 0) {
+	bool wanted = true;
+	while (data && (wanted = import_go_on_at(im, stream_done(im->in))) &&
+	       (got = stream_read(im->in, data + len, cap - len)) > 0) {
 		len += got;
 		if (len < cap)
 			continue;
@@ -430,25 +452,47 @@ static int read_whole(struct import *im, uint8_t **ret_data, size_t *ret_len, st
 		}
 		data = more;
 	}
+	if (!wanted) {
+		free(data);
+		return -ECANCELED;
+	}
 	*ret_data = data;
 	*ret_len = len;
 	return data ? 0 : err_set(err, ENOMEM, "no memory for the profile");
 }
 
+/* Twice through the stream: samples may come before what they refer to. */
+static int read_twice(struct pprof *p, struct stream *in, int *ret_damage, struct err *err)
+{
+	*ret_damage = collect(p, in);
+	if (*ret_damage && *ret_damage != -EBADMSG)
+		return *ret_damage;
+	if (!*ret_damage && !p->strings.len)
+		return -EINVAL;
+	int rc = stream_rewind(in, err);
+	return rc ? rc : deliver(p, in);
+}
+
 static int pprof_run(struct import *im, struct err *err)
 {
 	struct pprof p = {.im = im, .weight = -1, .hits = -1};
+	struct stream *held = NULL;
 	uint8_t *data = NULL;
 	size_t len = 0;
-	int rc = read_whole(im, &data, &len, err);
-	if (rc)
+	int damage = 0;
+	int rc = stream_is_plain(im->in) ? 0 : read_whole(im, &data, &len, err);
+	if (!rc && data)
+		rc = stream_memory(data, len, &held);
+	if (rc) {
+		free(data);
 		return rc;
+	}
 	map64_init(&p.mapping_of);
 	map64_init(&p.function_of);
 	map64_init(&p.location_of);
-	int damage = collect(&p, data, len);
-	bool other = !damage && !p.strings.len;
-	rc = damage == -ENOMEM ? damage : other ? -EINVAL : deliver(&p);
+	arena_init(&p.bytes);
+	rc = read_twice(&p, held ? held : im->in, &damage, err);
+	bool other = rc == -EINVAL && !damage && !p.strings.len;
 	if (other)
 		err_set(err, EINVAL,
 			"not a pprof profile: it is protobuf, but has no texts, so that "
@@ -477,7 +521,6 @@ static int pprof_run(struct import *im, struct err *err)
 	vec_fini(&p.comments);
 	vec_fini(&p.strings);
 	vec_fini(&p.types);
-	vec_fini(&p.samples);
 	vec_fini(&p.mappings);
 	vec_fini(&p.locations);
 	vec_fini(&p.functions);
@@ -488,6 +531,8 @@ static int pprof_run(struct import *im, struct err *err)
 	vec_fini(&p.stack);
 	vec_fini(&p.label_kinds);
 	seen_fini(&p.seen);
+	arena_fini(&p.bytes);
+	stream_close(held);
 	free(data);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #ifndef ALTPTTOP_PPROFPARTS_H
 #define ALTPTTOP_PPROFPARTS_H
 
+#include "base/arena.h"
 #include "base/vec.h"
 #include "codec/protowire.h"
 #include "import/importer.h"
@@ -15,6 +16,10 @@
 struct range {
 	const uint8_t *data;
 	size_t len;
+};
+
+struct ranges {
+	VEC(struct range)
 };
 
 struct value_type {
@@ -46,9 +51,9 @@ struct dense {
 
 struct pprof {
 	struct import *im;
-	struct {
-		VEC(struct range)
-	} strings, types, samples, mappings, locations, functions;
+	struct arena bytes; /* of what follows */
+	struct ranges strings, types, mappings, locations, functions;
+	uint64_t nsamples;
 	uint64_t default_type, time_ns, duration_ns;
 	struct {
 		VEC(uint64_t)

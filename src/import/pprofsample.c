@@ -169,7 +169,8 @@ static bool find_stack(struct pprof *p, const struct wire_field *list, struct ra
 		s->frames = p->stack.data;
 		s->nframes = (uint32_t)p->stack.len;
 		/* Every sample's bad references are counted. */
-		if (!e || bad != p->bad_references || !seen_learn(e, s->frames, s->nframes))
+		if (!e || bad != p->bad_references ||
+		    !seen_learn(e, list->data, s->frames, s->nframes))
 			return true;
 	}
 	s->frames = e->frames;

@@ -12,8 +12,9 @@
 #include "base/hash.h"
 #include "sample.h"
 
-#define WAYS 4
-#define SETS (STACKS_MAX / 2 / WAYS)
+#define WAYS           4
+#define SETS           (STACKS_MAX / 2 / WAYS)
+#define SEEN_BYTES_MAX (SEEN_FRAMES_MAX * 10u) /* as long as varints can be */
 
 void seen_fini(struct seen *s)
 {
@@ -49,7 +50,8 @@ struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, boo
 	struct seen_stack *set = &s->entries[hash % SETS * WAYS];
 	for (uint32_t i = 0; i < WAYS; i++) {
 		struct seen_stack *e = &set[i];
-		if (e->tag != tag || e->len != len || memcmp(e->key, key, len) != 0)
+		if (e->tag != tag || e->len != len ||
+		    (e->nframes && memcmp(e->frames + e->nframes, key, len) != 0))
 			continue;
 		e->used = true;
 		*ret_learn = !e->nframes;
@@ -57,7 +59,6 @@ struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, boo
 	}
 	struct seen_stack *e = victim(s, set);
 	if (e) {
-		e->key = key;
 		e->len = (uint32_t)len;
 		e->tag = tag;
 		e->nframes = 0;
@@ -67,19 +68,20 @@ struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, boo
 	return NULL;
 }
 
-bool seen_learn(struct seen_stack *e, const frame_id *frames, uint32_t n)
+bool seen_learn(struct seen_stack *e, const uint8_t *key, const frame_id *frames, uint32_t n)
 {
-	if (!n || n > SEEN_FRAMES_MAX)
+	if (!n || n > SEEN_FRAMES_MAX || e->len > SEEN_BYTES_MAX)
 		return false;
-	if (n > e->cap) {
-		uint32_t cap = (n + 15) & ~15u;
-		frame_id *more = realloc(e->frames, cap * sizeof *more);
+	size_t bytes = n * sizeof *frames + e->len;
+	if (bytes > e->cap) {
+		frame_id *more = realloc(e->frames, bytes);
 		if (!more)
 			return false;
 		e->frames = more;
-		e->cap = cap;
+		e->cap = (uint32_t)bytes;
 	}
 	memcpy(e->frames, frames, n * sizeof *frames);
+	memcpy(e->frames + n, key, e->len);
 	e->nframes = n;
 	e->fresh = true;
 	return true;

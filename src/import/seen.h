@@ -2,8 +2,8 @@
  * seen: stacks that a recording told lately, by how it writes them.
  *
  * A stack that comes again is found by its bytes in the file, and need not be translated into
- * frames anew. Only what comes a second time is kept, and what comes often is not driven out by
- * what comes once; memory is bounded. Owned by one thread.
+ * frames anew. Only what comes a second time (or looks so by its hash) is kept, and what comes
+ * often is not driven out by what comes once; memory is bounded. Owned by one thread.
  */
 #ifndef ALTPTTOP_SEEN_H
 #define ALTPTTOP_SEEN_H
@@ -16,14 +16,13 @@
 #define SEEN_FRAMES_MAX 256 /* deeper stacks are not kept */
 
 struct seen_stack {
-	const uint8_t *key; /* as the file has it; borrowed */
-	uint32_t len, tag;
-	uint32_t nframes; /* 0: seen once, no frames kept */
+	uint32_t len, tag; /* of the bytes */
+	uint32_t nframes;  /* 0: seen once, nothing kept */
 	uint32_t cap;
-	frame_id *frames;
-	uint32_t number; /* from 1, below STACKS_MAX; an entry that is used anew keeps it */
-	bool used;       /* since it was last looked at for eviction */
-	bool fresh;      /* its frames are new: clear it once that is told */
+	frame_id *frames; /* and the bytes behind them */
+	uint32_t number;  /* from 1, below STACKS_MAX; an entry that is used anew keeps it */
+	bool used;        /* since it was last looked at for eviction */
+	bool fresh;       /* its frames are new: clear it once that is told */
 };
 
 struct seen {
@@ -34,11 +33,11 @@ struct seen {
 void seen_fini(struct seen *s); /* a zeroed struct is empty; so is it afterwards */
 
 /*
- * The stack written as @key, which must stay where it is. NULL: not seen, or no room. *ret_learn:
- * seen before but without frames: seen_learn may give them to the entry returned.
+ * The stack written as @key. NULL: not seen, or no room. *ret_learn: seen before but without
+ * frames: seen_learn may give them to the entry returned.
  */
 struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, bool *ret_learn);
-/* False: no memory, or too deep. */
-bool seen_learn(struct seen_stack *e, const frame_id *frames, uint32_t n);
+/* @key: what it was found by. False: no memory, or too deep. */
+bool seen_learn(struct seen_stack *e, const uint8_t *key, const frame_id *frames, uint32_t n);
 
 #endif

@@ -145,6 +145,31 @@ static void take_record(struct engine *e, const struct record_head *head)
 	}
 }
 
+/* Takes the oldest records, as many as may be looked ahead at. 0: there are none. */
+static uint32_t take_some(struct engine *e)
+{
+	const struct record_head *heads[TRIE_AHEAD];
+	struct trie_path paths[TRIE_AHEAD];
+	uint32_t n = 0, npaths = 0;
+	size_t len;
+
+	heads[0] = spsc_peek(e->ring, &len);
+	while (heads[n]) {
+		const struct sample *s = (const void *)(heads[n] + 1);
+		if (heads[n]->kind == RECORD_SAMPLE && s->nframes && s->nframes <= TRIE_DEPTH_MAX)
+			paths[npaths++] = (struct trie_path){sample_frames(s), s->nframes};
+		if (++n == TRIE_AHEAD)
+			break;
+		heads[n] = spsc_peek_next(e->ring, &len);
+	}
+	profile_foresee(&e->profile, paths, npaths);
+	for (uint32_t i = 0; i < n; i++)
+		take_record(e, heads[i]);
+	if (n)
+		spsc_release(e->ring);
+	return n;
+}
+
 static void say_when_full(struct engine *e)
 {
 	const struct profile *p = &e->profile;
@@ -162,18 +187,16 @@ static void say_when_full(struct engine *e)
 bool engine_drain(struct engine *e, uint64_t budget_ns)
 {
 	uint64_t until = clock_mono_ns() + budget_ns;
-	const struct record_head *head;
-	size_t len;
-	uint32_t taken = 0;
+	uint32_t taken = 0, some;
 
 	learn_events(e);
-	while ((head = spsc_peek(e->ring, &len))) {
-		take_record(e, head);
-		spsc_release(e->ring);
+	while ((some = take_some(e))) {
 		e->dirty = true;
-		if (++taken % LOOK_EVERY)
+		taken += some;
+		if (taken / LOOK_EVERY == (taken - some) / LOOK_EVERY)
 			continue;
-		shared_made_room(&e->shared);
+		if (spsc_used(e->ring) <= spsc_size(e->ring) / 2) /* waking costs as well */
+			shared_made_room(&e->shared);
 		if (clock_mono_ns() > until || atomic_load(&e->stopping))
 			break;
 	}
@@ -181,5 +204,5 @@ bool engine_drain(struct engine *e, uint64_t budget_ns)
 	say_when_full(e);
 	if (taken)
 		shared_made_room(&e->shared);
-	return head != NULL;
+	return some;
 }

@@ -164,6 +164,18 @@ int cells_add(struct cells *c, const struct cell *more)
 	return 0;
 }
 
+void cells_foresee(const struct cells *c, const uint32_t *nodes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (nodes[i] < c->nodes)
+			__builtin_prefetch(&c->newest[nodes[i]]);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = nodes[i] < c->nodes ? c->newest[nodes[i]] : 0;
+		if (at)
+			__builtin_prefetch(&c->data[at - 1], 1);
+	}
+}
+
 int cell_compare(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;

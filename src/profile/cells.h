@@ -56,6 +56,9 @@ struct cell *cells_at(struct cells *c, const struct cell *key);
 const struct cell *cells_find(struct cells *c, const struct cell *key); /* NULL: none */
 int cells_add(struct cells *c, const struct cell *more); /* adds its counters; -ENOMEM */
 
+/* Cells of these nodes will be asked for: their memory is wanted soon. By node only. */
+void cells_foresee(const struct cells *c, const uint32_t *nodes, uint32_t n);
+
 int cell_compare(const void *a, const void *b); /* by node, task, event, flags: for qsort */
 
 static inline void cell_sum(struct cell *to, const struct cell *more)

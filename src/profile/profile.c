@@ -305,6 +305,17 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		tell_lost(p);
 }
 
+void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t n)
+{
+	uint32_t nodes[TRIE_AHEAD];
+	const struct trie_ahead *ahead = trie_foresee(&p->trie, paths, n);
+	if (!ahead)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		nodes[i] = ahead[i].end;
+	cells_foresee(p->timeless ? &p->since : &p->open, nodes, n);
+}
+
 void profile_account(struct profile *p, const struct account *a)
 {
 	advance(p, a->time_ns);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "profile/trie_impl.h"
 
 #define SLOTS_MIN   (1u << 12)
 #define MEMO_PLACES (1u << 17)
@@ -48,31 +48,14 @@ static void node_write(struct trie *t, node_id id, node_id parent, frame_id fram
 		.parent = parent, .frame = frame};
 }
 
-static bool is_child(const struct trie *t, node_id id, node_id parent, frame_id frame)
-{
-	const struct trie_node *n = trie_at(t, id);
-	return n->frame == frame && n->parent == parent;
-}
-
-static uint64_t hash_of(node_id parent, frame_id frame)
-{
-	return hash_mix((uint64_t)parent << 32 | frame);
-}
-
-/* What a slot has beside its id, which is below the number of slots. */
-static uint32_t tag_of(const struct trie *t, uint64_t hash)
-{
-	return (uint32_t)(hash >> 32) & ~t->mask;
-}
-
 /* Where a child is, or belongs. */
 static uint32_t slot_of(const struct trie *t, uint64_t hash, node_id parent, frame_id frame)
 {
-	uint32_t tag = tag_of(t, hash), i = (uint32_t)hash & t->mask;
+	uint32_t tag = trie_tag(t, hash), i = (uint32_t)hash & t->mask;
 	for (;; i = (i + 1) & t->mask) {
 		uint32_t slot = t->slots[i];
 		if (!slot ||
-		    ((slot & ~t->mask) == tag && is_child(t, slot & t->mask, parent, frame)))
+		    ((slot & ~t->mask) == tag && trie_is_child(t, slot & t->mask, parent, frame)))
 			return i;
 	}
 }
@@ -81,11 +64,11 @@ static uint32_t slot_of(const struct trie *t, uint64_t hash, node_id parent, fra
 static void enter_slot(struct trie *t, node_id id)
 {
 	const struct trie_node *n = trie_at(t, id);
-	uint64_t hash = hash_of(n->parent, n->frame);
+	uint64_t hash = trie_hash(n->parent, n->frame);
 	uint32_t i = (uint32_t)hash & t->mask;
 	while (t->slots[i])
 		i = (i + 1) & t->mask;
-	t->slots[i] = tag_of(t, hash) | id;
+	t->slots[i] = trie_tag(t, hash) | id;
 }
 
 /* Double the table. The old one goes first into the byte count, so the cap holds at the peak. */
@@ -110,7 +93,8 @@ static int grow_slots(struct trie *t)
 
 int trie_init(struct trie *t, size_t cap_bytes)
 {
-	memset(t, 0, offsetof(struct trie, path));
+	memset(t, 0, offsetof(struct trie, ahead));
+	t->path_len = 0;
 	t->cap_bytes = SIZE_MAX;
 	if (add_chunk(t) || grow_slots(t)) {
 		trie_fini(t);
@@ -166,7 +150,7 @@ static node_id find_child(const struct trie *t, node_id parent, frame_id frame, 
 
 node_id trie_child(struct trie *t, node_id parent, frame_id frame)
 {
-	node_id id = find_child(t, parent, frame, hash_of(parent, frame));
+	node_id id = find_child(t, parent, frame, trie_hash(parent, frame));
 	return id ? id : add_child(t, parent, frame);
 }
 
@@ -226,7 +210,7 @@ int trie_spare(struct trie *t, uint64_t rare)
 /* Has what is missing here been missed often enough to be added? */
 static bool is_missed(struct trie *t, uint64_t hash, uint64_t hits)
 {
-	uint32_t *missed = t->missed ? &t->missed[hash >> 40 & t->missed_mask] : NULL;
+	uint32_t *missed = trie_missed(t, hash);
 	if (!missed)
 		return false;
 	if (hits < t->rare - *missed) {
@@ -235,6 +219,16 @@ static bool is_missed(struct trie *t, uint64_t hash, uint64_t hits)
 	}
 	*missed = 0;
 	return true;
+}
+
+/* What trie_foresee says of this path, if it did. */
+static const struct trie_ahead *foreseen(struct trie *t, const frame_id *frames, uint32_t n)
+{
+	const struct trie_ahead *a = &t->ahead[t->ahead_at];
+	if (t->ahead_at == t->ahead_n || a->path.frames != frames || a->path.n != n)
+		return NULL;
+	t->ahead_at++;
+	return a;
 }
 
 static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool sparing,
@@ -261,11 +255,13 @@ static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool
 			    memo_holds(t, memo[i].leaf, frames, n, d))
 				return memo[i].leaf;
 	}
+	const struct trie_ahead *ahead = foreseen(t, frames, n);
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
-		node_id child = node + 1;
-		if (child >= t->count || !is_child(t, child, node, frame)) {
-			uint64_t hash = hash_of(node, frame);
+		node_id child = ahead && d < ahead->depth ? ahead->nodes[d] : node + 1;
+		if (child >= t->count || !trie_is_child(t, child, node, frame)) {
+			uint64_t hash = trie_hash(node, frame);
+			t->searched++;
 			child = find_child(t, node, frame, hash);
 			if (!child && sparing && d + 2 < depth && !is_missed(t, hash, hits)) {
 				t->path_len = d;

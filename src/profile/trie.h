@@ -27,6 +27,23 @@ struct trie_node {
 	frame_id frame;
 };
 
+#define TRIE_AHEAD       16 /* paths that are looked for together */
+#define TRIE_AHEAD_DEPTH 64 /* as far as this */
+
+/* A path that is about to be added: up to TRIE_DEPTH_MAX frames, innermost first, at least one. */
+struct trie_path {
+	const frame_id *frames;
+	uint32_t n;
+};
+
+/* Where it may go. */
+struct trie_ahead {
+	struct trie_path path;
+	node_id end;    /* its node, or that of what it is shortened to; 0 not known */
+	uint32_t depth; /* of it there are these nodes */
+	node_id nodes[TRIE_AHEAD_DEPTH];
+};
+
 struct trie {
 	struct trie_node **chunks;
 	uint32_t nchunks;
@@ -37,6 +54,9 @@ struct trie {
 	struct trie_memo *memo; /* where whole paths seen lately end; may be NULL */
 	uint32_t *missed;       /* by hash of what was missing: hits; NULL: see trie_spare */
 	uint32_t missed_mask, rare;
+	uint32_t searched;          /* children, since trie_foresee was last called */
+	uint32_t ahead_at, ahead_n; /* of those foreseen: the next, and how many */
+	struct trie_ahead ahead[TRIE_AHEAD];
 	/* The path added last: the next one most often shares its outer part. */
 	uint32_t path_len;
 	struct trie_node path[TRIE_DEPTH_MAX]; /* .parent is the node of this depth itself */
@@ -54,6 +74,13 @@ node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n);
  */
 node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint64_t hits);
 int trie_spare(struct trie *t, uint64_t rare); /* -ENOMEM: paths will not grow */
+
+/*
+ * At most TRIE_AHEAD paths will be added, in this order and from these places: look for them
+ * together, which is faster than one after the other. A guess for each, good until the next call;
+ * NULL: it is not worth it, as the last ones were found without much searching.
+ */
+const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *paths, uint32_t n);
 
 /* The child of @parent in @frame, made if there is room; NODE_OVERFLOW when there is none. */
 node_id trie_child(struct trie *t, node_id parent, frame_id frame);

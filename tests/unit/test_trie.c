@@ -152,6 +152,63 @@ static void test_again(void **state)
 	trie_fini(&without);
 }
 
+/* Looking ahead changes nothing: not the nodes, and not which are made. */
+static void test_foresee(void **state)
+{
+	(void)state;
+	enum { ROUNDS = 6000, DEEP = TRIE_AHEAD_DEPTH + 20 };
+	static struct trie with, without;
+	static frame_id frames[TRIE_AHEAD][DEEP];
+	uint32_t seed = 1, guessed = 0, right = 0;
+	for (int sparing = 0; sparing < 2; sparing++) {
+		assert_int_equal(trie_init(&with, 4 << 20), 0);
+		assert_int_equal(trie_init(&without, 4 << 20), 0);
+		assert_int_equal(trie_spare(&with, 8), 0);
+		assert_int_equal(trie_spare(&without, 8), 0);
+		for (uint32_t round = 0; round < ROUNDS; round++) {
+			struct trie_path paths[TRIE_AHEAD];
+			const struct trie_ahead *ahead;
+			node_id end[TRIE_AHEAD] = {0};
+			uint32_t n = 1 + round % TRIE_AHEAD;
+			for (uint32_t i = 0; i < n; i++) {
+				paths[i] = (struct trie_path){frames[i],
+							      1 + (round * 7 + i) % DEEP};
+				for (uint32_t d = 0; d < paths[i].n; d++) {
+					seed = seed * 1664525 + 1013904223;
+					uint32_t many = d + 12 < paths[i].n ? 1000 : 2;
+					frames[i][d] = 10 + (seed >> 16) % many;
+				}
+			}
+			ahead = trie_foresee(&with, paths, n);
+			for (uint32_t i = 0; ahead && i < n; i++) {
+				end[i] = ahead[i].end;
+				assert_true(ahead[i].depth <= paths[i].n);
+			}
+			for (uint32_t i = 0; i < n; i++) {
+				node_id a, b;
+				if (round % 50 == 49 && i == 3)
+					continue; /* one that does not come after all */
+				if (sparing) {
+					a = trie_add_sparing(&with, frames[i], paths[i].n, 1);
+					b = trie_add_sparing(&without, frames[i], paths[i].n, 1);
+				} else {
+					a = trie_add(&with, frames[i], paths[i].n);
+					b = trie_add(&without, frames[i], paths[i].n);
+				}
+				assert_int_equal(a, b);
+				assert_int_equal(with.path_len, without.path_len);
+				guessed += ahead != NULL;
+				right += end[i] == a;
+			}
+			assert_int_equal(with.count, without.count);
+		}
+		trie_fini(&with);
+		trie_fini(&without);
+	}
+	assert_true(guessed > ROUNDS);
+	assert_true(right > guessed / 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +218,7 @@ int main(void)
 		cmocka_unit_test(test_cap),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_foresee),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,14 +7,11 @@
 #ifndef ALTPTTOP_CALLTREE_H
 #define ALTPTTOP_CALLTREE_H
 
-#include "export/rollup.h"
+#include "export/namelist.h"
 
 struct calltree_node {
 	uint32_t parent;
-	uint32_t func;     /* index in namelist.funcs; undefined for node 0 */
-	uint32_t children; /* first child, 0 none; siblings by falling total */
-	uint32_t next;     /* next sibling, 0 none */
-	struct rollup_count self, total;
+	uint32_t func; /* index in namelist.funcs; undefined for node 0 */
 };
 
 struct calltree {
@@ -25,9 +22,8 @@ struct calltree {
 	uint32_t stackless; /* the node of samples without a stack, 0: there are none */
 };
 
-/* @r NULL: nothing is summed, siblings are in no order. */
-int calltree_init(struct calltree *t, const struct snapshot *s, const struct namelist *n,
-		  const struct rollup *r); /* -ENOMEM: nothing is to be released */
+int calltree_init(struct calltree *t, const struct snapshot *s,
+		  const struct namelist *n); /* -ENOMEM: nothing is to be released */
 void calltree_fini(struct calltree *t);
 
 #endif

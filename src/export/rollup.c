@@ -96,22 +96,24 @@ static void walk_nodes(struct walk *w)
 		leave(w, w->n->node_frame[w->path[--w->depth]]);
 }
 
-static int add_cells(struct walk *w, uint16_t event, struct rollup_count *ret_stackless)
+static int add_cells(struct walk *w, uint16_t event)
 {
 	struct map64 rows;
+	uint32_t row = 0;
 	int rc = 0;
 
 	map64_init(&rows);
 	for (uint32_t i = 0; i < w->s->ncells && !rc; i++) {
 		const struct snapshot_cell *c = &w->s->cells[i];
 		struct rollup_count count = {c->samples, c->weight, c->weight_sq};
-		uint32_t row;
+		bool same = row < w->r->tasks.len && w->r->tasks.data[row].id == c->task;
 
 		if (c->event != event || !export_counts(w->s, c))
 			continue;
 		add(&w->r->all, &count);
-		add(c->node == SNAPSHOT_ROOT ? ret_stackless : &w->r->node_self[c->node], &count);
-		if (!map64_get(&rows, c->task, &row)) {
+		add(c->node == SNAPSHOT_ROOT ? &w->r->stackless : &w->r->node_self[c->node],
+		    &count);
+		if (!same && !map64_get(&rows, c->task, &row)) {
 			row = (uint32_t)w->r->tasks.len;
 			rc = vec_push(&w->r->tasks, ((struct rollup_row){.id = c->task}));
 			if (!rc)
@@ -153,7 +155,6 @@ static void add_through(struct walk *w, uint16_t event)
 
 static int walk_all(struct walk *w, uint16_t event)
 {
-	struct rollup_count stackless = {0};
 	struct rollup *r = w->r;
 	int rc = index_modules(w);
 
@@ -162,7 +163,7 @@ static int walk_all(struct walk *w, uint16_t event)
 	w->module_depth = calloc(r->modules.len + 1, sizeof *w->module_depth);
 	if (!w->module_depth)
 		return -ENOMEM;
-	rc = add_cells(w, event, &stackless);
+	rc = add_cells(w, event);
 	if (rc)
 		return rc;
 	memcpy(r->node_total, r->node_self, w->s->nnodes * sizeof *r->node_total);
@@ -170,8 +171,8 @@ static int walk_all(struct walk *w, uint16_t event)
 		if (w->s->nodes[i].parent != SNAPSHOT_ROOT)
 			add(&r->node_total[w->s->nodes[i].parent], &r->node_total[i]);
 	walk_nodes(w);
-	enter(w, 0, &stackless);
-	add_self(w, 0, &stackless);
+	enter(w, 0, &r->stackless);
+	add_self(w, 0, &r->stackless);
 	add_through(w, event);
 	return 0;
 }

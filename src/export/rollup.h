@@ -20,7 +20,7 @@ struct rollup_row {
 };
 
 struct rollup {
-	struct rollup_count all;
+	struct rollup_count all, stackless;          /* and of it what had no stack */
 	bool exact;                                  /* the event has no sampling error */
 	struct rollup_count *node_self, *node_total; /* nnodes of each */
 	struct rollup_row *funcs;                    /* namelist.funcs.len rows, by index */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "export/calltree.h"
+#include "export/opentree.h"
 #include "export/text.h"
 
 #define LIMIT_PERCENT 1.0
@@ -15,10 +15,15 @@
 
 struct printer {
 	struct text_report *t;
-	const struct calltree_node *nodes;
+	struct opentree tree;
 	double limit;
 	unsigned rows, hidden;
 };
+
+static const struct opentree_node *node_at(const struct printer *p, uint32_t node)
+{
+	return &p->tree.nodes.data[node];
+}
 
 static double percent(const struct printer *p, const struct rollup_count *c)
 {
@@ -31,18 +36,18 @@ static void put_line(struct printer *p, uint32_t first, uint32_t last, unsigned 
 {
 	struct strbuf *b = &p->t->b;
 
-	strbuf_printf(b, "%8.2f %8.2f  %*s", percent(p, &p->nodes[last].total),
-		      percent(p, &p->nodes[last].self), (int)(2 * depth), "");
+	strbuf_printf(b, "%8.2f %8.2f  %*s", percent(p, &node_at(p, last)->total),
+		      percent(p, &node_at(p, last)->self), (int)(2 * depth), "");
 	/* From the callee up to the first caller of the chain, printed the other way round. */
 	uint32_t chain[DEPTH_MAX];
 	unsigned n = 0;
-	for (uint32_t i = last; n < DEPTH_MAX; i = p->nodes[i].parent) {
+	for (uint32_t i = last; n < DEPTH_MAX; i = node_at(p, i)->parent) {
 		chain[n++] = i;
 		if (i == first)
 			break;
 	}
 	while (n-- > 0) {
-		escape_name(b, p->t->names.funcs.data[p->nodes[chain[n]].func].name);
+		escape_name(b, p->t->names.funcs.data[node_at(p, chain[n])->func].name);
 		if (n)
 			strbuf_puts(b, " > ");
 	}
@@ -50,17 +55,21 @@ static void put_line(struct printer *p, uint32_t first, uint32_t last, unsigned 
 	p->rows++;
 }
 
-/* Follow single callees while nothing is the caller's own; at most what a line holds. */
-static uint32_t chain_end(const struct printer *p, uint32_t node)
+/* Follow single callees while nothing is the caller's own; at most what a line holds. The end is
+ * opened. */
+static int chain_end(struct printer *p, uint32_t node, uint32_t *ret_end)
 {
-	for (unsigned n = 1; n < DEPTH_MAX; n++) {
-		const struct calltree_node *at = &p->nodes[node];
+	int rc = opentree_open(&p->tree, node);
+	for (unsigned n = 1; n < DEPTH_MAX && !rc; n++) {
+		const struct opentree_node *at = node_at(p, node);
 		if (at->self.weight || at->self.samples || !at->children ||
-		    p->nodes[at->children].next)
+		    node_at(p, at->children)->next)
 			break;
 		node = at->children;
+		rc = opentree_open(&p->tree, node);
 	}
-	return node;
+	*ret_end = node;
+	return rc;
 }
 
 static int put_tree(struct printer *p)
@@ -72,23 +81,27 @@ static int put_tree(struct printer *p)
 	struct {
 		VEC(struct level)
 	} todo = {0};
-	int rc = p->nodes[0].children ? vec_push(&todo, ((struct level){p->nodes[0].children, 0}))
-				      : 0;
+	int rc = opentree_open(&p->tree, 0);
+
+	if (!rc && node_at(p, 0)->children)
+		rc = vec_push(&todo, ((struct level){node_at(p, 0)->children, 0}));
 
 	while (todo.len && !rc) {
 		struct level at = todo.data[--todo.len];
-		const struct calltree_node *node = &p->nodes[at.node];
+		const struct opentree_node *node = node_at(p, at.node);
 		if (node->next)
 			rc = vec_push(&todo, ((struct level){node->next, at.depth}));
 		if (percent(p, &node->total) < p->limit || p->rows == ROWS_MAX) {
 			p->hidden++;
 			continue;
 		}
-		uint32_t last = chain_end(p, at.node);
+		uint32_t last, children;
+		int opened = chain_end(p, at.node, &last);
+		rc = rc ? rc : opened;
 		put_line(p, at.node, last, at.depth);
-		if (p->nodes[last].children && at.depth < DEPTH_MAX && !rc)
-			rc = vec_push(&todo,
-				      ((struct level){p->nodes[last].children, at.depth + 1}));
+		children = node_at(p, last)->children;
+		if (children && at.depth < DEPTH_MAX && !rc)
+			rc = vec_push(&todo, ((struct level){children, at.depth + 1}));
 		if (!rc)
 			rc = text_flush(p->t, false);
 	}
@@ -98,19 +111,17 @@ static int put_tree(struct printer *p)
 
 int text_tree(struct text_report *t)
 {
-	struct calltree tree;
-	int rc = calltree_init(&tree, t->s, &t->names, &t->roll);
+	struct printer p = {.t = t, .limit = t->limit > 0 ? t->limit : LIMIT_PERCENT};
+	int rc = opentree_init(&p.tree, t->s, &t->names, &t->roll);
 
 	if (rc)
 		return rc;
-	struct printer p = {
-		.t = t, .nodes = tree.nodes.data, .limit = t->limit > 0 ? t->limit : LIMIT_PERCENT};
 	strbuf_printf(&t->b,
 		      "\nCall tree, paths of %g %% and more\n\n  TOTAL%%    SELF%%  CALL PATH\n",
 		      p.limit);
 	rc = put_tree(&p);
 	if (p.hidden)
 		strbuf_printf(&t->b, "                   … %u smaller paths\n", p.hidden);
-	calltree_fini(&tree);
+	opentree_fini(&p.tree);
 	return rc;
 }

@@ -267,7 +267,7 @@ static int write_chrome(const struct snapshot *s, const struct export_options *o
 	strbuf_init(&w.b);
 	map64_init(&w.track_of);
 	if (!rc) {
-		rc = calltree_init(&w.tree, s, &w.names, NULL);
+		rc = calltree_init(&w.tree, s, &w.names);
 		if (!rc) {
 			w.spans = calloc(w.tree.nodes.len, sizeof *w.spans);
 			w.touched = calloc(w.tree.nodes.len, 1);

@@ -180,7 +180,7 @@ static int write_folded(const struct snapshot *s, const struct export_options *o
 	(void)o;
 	strbuf_init(&w.b);
 	if (!rc) {
-		rc = calltree_init(&w.tree, s, &w.names, NULL);
+		rc = calltree_init(&w.tree, s, &w.names);
 		if (!rc) {
 			rc = write_lines(&w, out, err);
 			calltree_fini(&w.tree);

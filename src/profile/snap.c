@@ -138,31 +138,71 @@ static int compare_cells(const void *a, const void *b)
 	return (int)x->flags - (int)y->flags;
 }
 
-static void fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t count)
+static bool counts(const struct cell *c)
 {
-	uint32_t n = 0;
+	return c->samples || c->weight;
+}
+
+/* The number of a cell's node; what has none comes last. */
+static uint32_t number_of(const struct snap_box *box, const struct cell *c, const uint32_t *numbers,
+			  uint32_t count)
+{
+	return c->node < count && numbers[c->node] > 1 ? numbers[c->node] - 2
+						       : box->snapshot.nnodes;
+}
+
+/* Where the cells of each node begin, in the order of their numbers. */
+static uint32_t *find_places(const struct snap_box *box, const uint32_t *numbers, uint32_t count)
+{
+	uint32_t nodes = box->snapshot.nnodes;
+	uint32_t *places = calloc((size_t)nodes + 2, sizeof *places);
+	for (uint32_t i = 0; places && i < box->cells.len; i++)
+		if (counts(&box->cells.data[i]))
+			places[1 + number_of(box, &box->cells.data[i], numbers, count)]++;
+	for (uint32_t i = 0; places && i <= nodes; i++)
+		places[i + 1] += places[i];
+	return places;
+}
+
+static void fill_cell(struct snap_box *box, const struct cell *c, uint32_t number,
+		      struct snapshot_cell *ret_cell)
+{
+	struct snapshot_event *event = &box->events[c->event];
+	bool value = c->flags & CELL_VALUE;
+	if (!value || !event->desc.sampled) {
+		event->samples += c->samples;
+		event->weight += c->weight;
+	}
+	*ret_cell = (struct snapshot_cell){
+		.node = number < box->snapshot.nnodes ? number : SNAPSHOT_ROOT,
+		.task = c->task,
+		.event = c->event,
+		.flags = (uint16_t)((c->flags & CELL_BLOCKED ? SAMPLE_BLOCKED : 0) |
+				    (value ? SNAPSHOT_VALUE : 0)),
+		.samples = c->samples,
+		.weight = c->weight,
+		.weight_sq = c->weight_sq};
+}
+
+/* By node, each node's sorted. False: no memory. */
+static bool fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t count)
+{
+	uint32_t *places = find_places(box, numbers, count);
+	uint32_t nodes = box->snapshot.nnodes, from = 0;
+	if (!places)
+		return false;
 	for (uint32_t i = 0; i < box->cells.len; i++) {
 		const struct cell *c = &box->cells.data[i];
-		if (!c->samples && !c->weight)
-			continue;
-		struct snapshot_event *event = &box->events[c->event];
-		bool value = c->flags & CELL_VALUE;
-		if (!value || !event->desc.sampled) {
-			event->samples += c->samples;
-			event->weight += c->weight;
-		}
-		box->out[n++] = (struct snapshot_cell){
-			.node = c->node < count && numbers[c->node] > 1 ? numbers[c->node] - 2
-									: UINT32_MAX,
-			.task = c->task,
-			.event = c->event,
-			.flags = (uint16_t)((c->flags & CELL_BLOCKED ? SAMPLE_BLOCKED : 0) |
-					    (value ? SNAPSHOT_VALUE : 0)),
-			.samples = c->samples,
-			.weight = c->weight,
-			.weight_sq = c->weight_sq};
+		uint32_t number = number_of(box, c, numbers, count);
+		if (counts(c))
+			fill_cell(box, c, number, &box->out[places[number]++]);
 	}
-	box->snapshot.ncells = n;
+	for (uint32_t i = 0; i <= nodes; from = places[i++]) /* where the next begins by now */
+		if (places[i] > from + 1)
+			qsort(box->out + from, places[i] - from, sizeof *box->out, compare_cells);
+	box->snapshot.ncells = from;
+	free(places);
+	return true;
 }
 
 static bool fill_through(struct snap_box *box, const struct profile *p)
@@ -211,6 +251,7 @@ static void add_unsampled(struct snap_box *box, const struct profile *p, const s
 			box->events[event].weight += found[i].weight;
 		}
 		box->snapshot.ncells += n;
+		qsort(out, box->snapshot.ncells, sizeof *out, compare_cells);
 	}
 	free(found);
 }
@@ -381,6 +422,7 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	if (!box)
 		return NULL;
 	atomic_init(&box->refs, 1);
+	box->cells.by_node = true;
 	box->events = calloc(EVENT_MAX, sizeof *box->events);
 	if (!box->events || !gather(box, p, t, w, hide) || !number_nodes(box, p, t, hide, &numbers))
 		goto fail;
@@ -391,7 +433,8 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	s->nevents = nevents < EVENT_MAX ? nevents : EVENT_MAX;
 	for (uint32_t i = 0; i < s->nevents; i++)
 		box->events[i].desc = events[i];
-	fill_cells(box, numbers, p->trie.count);
+	if (!fill_cells(box, numbers, p->trie.count))
+		goto fail;
 	if (!hide && profile_has_through(p, w) && !fill_through(box, p))
 		goto fail;
 	for (uint16_t i = 0; i < s->nevents && !hide; i++)
@@ -399,8 +442,6 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	add_running(box, p, w);
 	if (!fill_usages(box, p, t, w, hide != 0))
 		goto fail;
-	if (s->ncells)
-		qsort(box->out, s->ncells, sizeof *box->out, compare_cells);
 	cells_fini(&box->cells);
 	free(numbers);
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "export/calltree.h"
+#include "export/opentree.h"
 #include "export/escape.h"
 #include "export/export.h"
 #include "export/ranking.h"
@@ -189,14 +189,21 @@ static void test_no_stack_is_unknown(void **state)
 	free(text);
 	struct namelist names;
 	struct rollup r;
-	struct calltree tree;
+	struct opentree tree;
 	assert_int_equal(namelist_init(&names, &m.s), 0);
 	assert_int_equal(rollup_init(&r, &m.s, &names, 0), 0);
-	assert_int_equal(calltree_init(&tree, &m.s, &names, &r), 0);
+	assert_int_equal(opentree_init(&tree, &m.s, &names, &r), 0);
+	assert_int_equal(opentree_open(&tree, 0), 0);
 	assert_int_equal(r.funcs[0].self.samples, 4);
 	assert_int_equal(r.funcs[0].total.samples, 4);
-	assert_int_equal(tree.nodes.data[0].total.samples, 104);
-	calltree_fini(&tree);
+	uint64_t sum = 0;
+	for (uint32_t i = tree.nodes.data[0].children; i; i = tree.nodes.data[i].next) {
+		bool unknown = tree.nodes.data[i].func == 0;
+		assert_true(!unknown || tree.nodes.data[i].self.samples == 4);
+		sum += tree.nodes.data[i].total.samples;
+	}
+	assert_int_equal(sum, 104);
+	opentree_fini(&tree);
 	rollup_fini(&r);
 	namelist_fini(&names);
 	made_fini(&m);

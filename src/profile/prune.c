@@ -24,6 +24,8 @@ struct pruning {
 	struct profile *p;
 	uint64_t *hits; /* of a node and all below it */
 	node_id *to;    /* new node, 0 not yet made */
+	node_id *up; /* the nearest node above that is kept, or itself; once the new trie is being
+			made, of what is kept its [overflow] there, 0 none yet */
 	struct trie *trie;
 	struct cells since, base;
 	uint64_t often;
@@ -85,8 +87,8 @@ static void guess_table(struct pruning *g, const struct cells *cells, uint64_t s
 	for (uint32_t i = 0; i < cells->len; i++) {
 		const struct cell *c = &cells->data[i];
 		uint64_t place = c->node;
-		if (c->node < old->count && g->to[c->node] != c->node) {
-			uint64_t up = g->to[c->node];
+		if (c->node < old->count && g->up[c->node] != c->node) {
+			uint64_t up = g->up[c->node];
 			meet(&io_guess->nodes, hash_mix(up));
 			place = hash_pair(up, trie_at(old, c->node)->frame);
 			meet(&io_guess->nodes, place);
@@ -106,7 +108,7 @@ static bool looks_small_enough(struct pruning *g, struct guess *guess)
 	uint32_t kept = 0, most = old->count / 2 - old->count / 16;
 	for (node_id n = 0; n < old->count; n++) { /* parents come first */
 		bool keep = is_kept(g, n);
-		g->to[n] = keep ? n : g->to[trie_at(old, n)->parent];
+		g->up[n] = keep ? n : g->up[trie_at(old, n)->parent];
 		kept += keep;
 	}
 	if (kept > old->count / 4)
@@ -120,6 +122,18 @@ static bool looks_small_enough(struct pruning *g, struct guess *guess)
 		met(&guess->cells) <= (p->since.len + p->base.len) / 8 * 5 + p->open.len);
 }
 
+/* Where what is left out below the kept node @up goes. */
+static node_id bucket_of(struct pruning *g, node_id up)
+{
+	if (up == NODE_ROOT)
+		return NODE_OVERFLOW;
+	if (trie_at(&g->p->trie, up)->frame == FRAME_OVERFLOW)
+		return g->to[up];
+	if (!g->up[up])
+		g->up[up] = trie_child(g->trie, g->to[up], FRAME_OVERFLOW);
+	return g->up[up];
+}
+
 /* The new node of an old one. Kept nodes were made before, in the order of their ids. */
 static node_id moved(struct pruning *g, node_id n)
 {
@@ -128,17 +142,10 @@ static node_id moved(struct pruning *g, node_id n)
 		return n; /* NODE_NONE */
 	if (g->to[n])
 		return g->to[n];
-	node_id up = n;
-	while (!is_kept(g, up))
-		up = trie_at(old, up)->parent;
 	frame_id leaf = trie_at(old, n)->frame;
-	node_id bucket = up == NODE_ROOT ? NODE_OVERFLOW : g->to[up];
-	if (up != NODE_ROOT && trie_at(old, up)->frame != FRAME_OVERFLOW)
-		bucket = trie_child(g->trie, bucket, FRAME_OVERFLOW);
-	if (leaf != FRAME_OVERFLOW)
-		bucket = trie_child(g->trie, bucket, leaf);
-	g->to[n] = bucket;
-	return bucket;
+	node_id bucket = bucket_of(g, g->up[n]);
+	g->to[n] = leaf == FRAME_OVERFLOW ? bucket : trie_child(g->trie, bucket, leaf);
+	return g->to[n];
 }
 
 static void make_kept(struct pruning *g)
@@ -146,10 +153,15 @@ static void make_kept(struct pruning *g)
 	const struct trie *old = &g->p->trie;
 	memset(g->to, 0, old->count * sizeof *g->to);
 	g->to[NODE_OVERFLOW] = NODE_OVERFLOW;
+	g->up[NODE_ROOT] = g->up[NODE_OVERFLOW] = 0;
 	for (node_id n = NODE_OVERFLOW + 1; n < old->count; n++) {
 		const struct trie_node *x = trie_at(old, n);
-		if (is_kept(g, n))
+		if (is_kept(g, n)) {
 			g->to[n] = trie_child(g->trie, g->to[x->parent], x->frame);
+			g->up[n] = 0;
+		} else {
+			g->up[n] = is_kept(g, x->parent) ? x->parent : g->up[x->parent];
+		}
 	}
 }
 
@@ -164,21 +176,27 @@ static int move_table(struct pruning *g, struct cells *to, const struct cells *f
 	return 0;
 }
 
-/* What the path to @n lacks from now on. */
+/* What the path to @n lacks from now on; mostly nothing, since it was shortened before. */
 static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_list)
 {
 	const struct trie *old = &g->p->trie;
 	frame_id frames[THROUGH_DEPTH];
 	uint32_t depth = 0, inner = 0;
+	bool lacks = false;
 	ret_list->n = 0;
 	if (n >= old->count || is_kept(g, n))
 		return;
-	for (; n > NODE_OVERFLOW && depth < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
-		frames[depth++] = trie_at(old, n)->frame;
-		inner += !is_kept(g, n);
+	for (; !is_kept(g, n) && inner < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
+		frames[inner] = trie_at(old, n)->frame;
+		lacks |= inner && frames[inner] != FRAME_OVERFLOW;
+		inner++;
 	}
+	for (depth = inner; lacks && n > NODE_OVERFLOW && depth < THROUGH_DEPTH;
+	     n = trie_at(old, n)->parent)
+		frames[depth++] = trie_at(old, n)->frame;
 	/* A path that ends in [overflow] has no innermost frame to keep. */
-	through_find(&g->p->through, frames, depth, depth - inner, true, ret_list);
+	if (lacks)
+		through_find(&g->p->through, frames, depth, depth - inner, true, false, ret_list);
 }
 
 /* Keep what the paths of cells that move went through. */
@@ -301,10 +319,11 @@ int profile_prune(struct profile *p, bool totals)
 	g.base.by_node = p->base.by_node;
 	g.hits = malloc(p->trie.count * sizeof *g.hits);
 	g.to = malloc(p->trie.count * sizeof *g.to);
+	g.up = malloc(p->trie.count * sizeof *g.up);
 	g.trie = malloc(sizeof *g.trie);
 	struct guess *guess = malloc(sizeof *guess);
 	int result = -ENOMEM;
-	if (!g.hits || !g.to || !g.trie || !guess)
+	if (!g.hits || !g.to || !g.up || !g.trie || !guess)
 		goto out;
 	count_hits(&g);
 	result = rebuild(&g, guess);
@@ -331,6 +350,7 @@ int profile_prune(struct profile *p, bool totals)
 out:
 	free(g.hits);
 	free(g.to);
+	free(g.up);
 	free(g.trie);
 	free(guess);
 	return result;

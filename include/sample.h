@@ -43,6 +43,8 @@ enum sample_flag {
 	SAMPLE_BEGINS =
 		1 << 7, /* raw: a stack that weighs nothing yet; SAMPLE_REPEATED will tell */
 	SAMPLE_TIMELESS = 1 << 8, /* recordings: nobody knows when; it is of every window */
+	SAMPLE_DISTINCT =
+		1 << 9, /* recordings: named frames of one module, no function of it twice */
 };
 
 /*

@@ -199,6 +199,7 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 		return;
 	}
 	uint64_t hits = s->flags & SAMPLE_ACCOUNTED ? 0 : s->hits ? s->hits : 1;
+	uint32_t cut = nframes == s->nframes ? 0 : SAMPLE_DISTINCT; /* of these frames only */
 	*out = (struct sample){
 		.time_ns = s->time_ns,
 		.weight = s->weight,
@@ -207,7 +208,8 @@ static void queue(struct intake *in, const struct process *p, const struct life 
 		.task = life->task,
 		.cpu = s->cpu,
 		.event = s->event,
-		.flags = (uint16_t)(s->flags | (in->result.stitched ? SAMPLE_STITCHED : 0)),
+		.flags = (uint16_t)((s->flags & ~cut) |
+				    (in->result.stitched ? SAMPLE_STITCHED : 0)),
 		.cut = (uint8_t)in->result.cut,
 		.nvalues = (uint8_t)nvalues,
 		.nframes = (uint16_t)nframes,

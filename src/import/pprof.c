@@ -362,6 +362,18 @@ static frame_id address_frame(struct pprof *p, const struct mapping *m, uint64_t
 			    0, m && m->kernel ? FRAME_KERNEL : 0);
 }
 
+static struct dense dense_of(const struct pprof *p, uint32_t index, const struct location *l)
+{
+	struct dense d = {.index = index + 1};
+	if (l->n > 1)
+		return d;
+	d.only = p->frames.data[l->first];
+	const struct frame *f = tables_frame_get(p->im->tables, d.only);
+	d.name = f->flags & FRAME_NAMED && d.only != FRAME_OVERFLOW ? f->name : 0;
+	d.module = f->module;
+	return d;
+}
+
 static int read_location(struct pprof *p, struct range r)
 {
 	struct wire w = wire_of(r.data, r.len);
@@ -393,8 +405,7 @@ static int read_location(struct pprof *p, struct range r)
 		while (p->dense.len <= v[LOCATION_ID])
 			if (vec_push(&p->dense, (struct dense){0}))
 				return -ENOMEM;
-		p->dense.data[v[LOCATION_ID]] = (struct dense){
-			(uint32_t)p->location.len + 1, out.n == 1 ? p->frames.data[out.first] : 0};
+		p->dense.data[v[LOCATION_ID]] = dense_of(p, (uint32_t)p->location.len, &out);
 	}
 	return vec_push(&p->location, out);
 }

@@ -46,7 +46,9 @@ struct location {
 
 struct dense {
 	uint32_t index; /* in location + 1; 0: none */
-	frame_id only;  /* its frame, if it has just one */
+	frame_id only;  /* its frame, if it has just one … */
+	str_id name;    /* … and that is named; else 0 */
+	module_id module;
 };
 
 struct pprof {
@@ -78,6 +80,7 @@ struct pprof {
 	struct {
 		VEC(frame_id)
 	} frames, stack;
+	bool distinct; /* SAMPLE_DISTINCT of what is in stack */
 	struct seen seen;
 	struct {
 		VEC(uint8_t)

@@ -33,6 +33,24 @@ static bool add_location(void *ctx, uint64_t id)
 	return true;
 }
 
+/*
+ * Is it sure that no function is met twice, and all are of one module? By a few bits of each name:
+ * seldom are those of two the same by chance.
+ */
+#define NAME_BITS 2048
+struct names {
+	uint64_t met[NAME_BITS / 64], unsure;
+	module_id module; /* of the first */
+};
+
+static inline void meet(struct names *n, const struct dense *d, bool first)
+{
+	uint64_t *word = &n->met[d->name % NAME_BITS / 64], bit = 1ull << (d->name % 64);
+	n->module = first ? d->module : n->module;
+	n->unsure |= (*word & bit) | !d->name | (d->module ^ n->module);
+	*word |= bit;
+}
+
 /* The same for a whole list; most locations are of one frame, and their numbers of one or two
  * bytes. */
 static bool add_locations(struct pprof *p, const struct wire_field *list)
@@ -43,6 +61,7 @@ static bool add_locations(struct pprof *p, const struct wire_field *list)
 		return false;
 	struct wire w = wire_of(list->data, list->len);
 	const struct dense *dense = p->dense.data;
+	struct names names = {.unsure = p->stack.len};
 	while (w.at < w.end) {
 		uint64_t id = *w.at;
 		if (id < 0x80)
@@ -53,11 +72,16 @@ static bool add_locations(struct pprof *p, const struct wire_field *list)
 		} else if (!wire_varint_long(&w, &id))
 			return false;
 		frame_id only = id < p->dense.len ? dense[id].only : 0;
-		if (only && p->stack.len < STACK_MAX)
+		if (only && p->stack.len < STACK_MAX) {
+			meet(&names, &dense[id], !p->stack.len);
 			p->stack.data[p->stack.len++] = only;
-		else if (!add_location(p, id))
+			continue;
+		}
+		names.unsure = 1;
+		if (!add_location(p, id))
 			return false;
 	}
+	p->distinct = !names.unsure;
 	return true;
 }
 
@@ -168,6 +192,7 @@ static bool find_stack(struct pprof *p, const struct wire_field *list, struct ra
 			return false;
 		s->frames = p->stack.data;
 		s->nframes = (uint32_t)p->stack.len;
+		s->flags |= p->distinct ? SAMPLE_DISTINCT : 0;
 		/* Every sample's bad references are counted. */
 		if (!e || bad != p->bad_references ||
 		    !seen_learn(e, list->data, s->frames, s->nframes))
@@ -200,6 +225,7 @@ int pprof_sample(struct pprof *p, struct range r)
 	struct numbers numbers = {.n = 0};
 	struct who who = {0};
 	p->stack.len = 0;
+	p->distinct = false;
 	while (wire_next(&w, &f)) {
 		bool good = true;
 		if (f.number == SAMPLE_LOCATION)

@@ -425,7 +425,8 @@ int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	f->query = *q;
 	/* Of which part of the code their innermost frame was is not known. */
 	bool hides = q->flags & (QUERY_NO_KERNEL | QUERY_NO_USER);
-	f->through = !hides && profile_has_through(p, &q->window) ? &p->through.cells : NULL;
+	f->through = !hides && profile_has_through(p, &q->window) ? through_cells(&p->through)
+								  : NULL;
 	f->all = (struct sums){0};
 	f->kernel_weight = 0;
 	f->nvalues = q->nvalues <= FLAT_VALUES_MAX ? q->nvalues : FLAT_VALUES_MAX;

@@ -239,7 +239,7 @@ static node_id find_path(struct profile *p, const struct sample *s, const frame_
 	if (p->recording && p->trie.path_len < s->nframes && s->nframes <= TRIE_DEPTH_MAX)
 		through_find(&p->through, frames, s->nframes,
 			     node == NODE_OVERFLOW ? 0 : p->trie.path_len, node != NODE_OVERFLOW,
-			     list);
+			     s->flags & SAMPLE_DISTINCT, list);
 	*ret_lacks = list->keys;
 	*ret_n = list->n;
 	if (!place)

@@ -207,7 +207,7 @@ static bool fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t c
 
 static bool fill_through(struct snap_box *box, const struct profile *p)
 {
-	const struct cells *cells = &p->through.cells;
+	const struct cells *cells = through_cells(&p->through);
 	box->through = malloc(cells->len * sizeof *box->through);
 	if (!box->through)
 		return false;

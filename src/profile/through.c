@@ -4,7 +4,8 @@
  * Engine thread. Functions are numbered as they are met: by module and name where a recording names
  * a frame, by function where that is known, else by the frame itself. What a path has shown is
  * marked with the path's round, so that nothing need be cleared. A frame's counts are mostly of the
- * same thread and event as the last time: its cell is looked at before the table is.
+ * same thread and event as the last time: they are summed by frame, in half a cache line each, and
+ * go to their cell when that changes or somebody asks.
  */
 #include "profile/through.h"
 
@@ -15,6 +16,8 @@
 /* Keys of numbers, above module ids (below MODULES_MAX, 2^18). */
 #define KEY_FUNCTION (1ull << 62)
 #define KEY_FRAME    (1ull << 63)
+
+#define SUM_MOST UINT32_MAX /* samples */
 
 int through_init(struct through *x, const struct tables *tables, size_t cap_bytes)
 {
@@ -28,6 +31,7 @@ void through_fini(struct through *x)
 	cells_fini(&x->cells);
 	map64_fini(&x->numbers);
 	vec_fini(&x->frames);
+	vec_fini(&x->sums);
 	vec_fini(&x->modules);
 	vec_fini(&x->functions);
 	*x = (struct through){0};
@@ -37,7 +41,7 @@ size_t through_bytes(const struct through *x)
 {
 	size_t slot = sizeof *x->numbers.keys + sizeof *x->numbers.values + sizeof *x->numbers.used;
 	return cells_bytes(&x->cells) + x->frames.cap * sizeof *x->frames.data +
-	       x->modules.cap * sizeof *x->modules.data +
+	       x->sums.cap * sizeof *x->sums.data + x->modules.cap * sizeof *x->modules.data +
 	       x->functions.cap * sizeof *x->functions.data + x->numbers.capacity * slot;
 }
 
@@ -46,8 +50,11 @@ static bool make_room(struct through *x)
 {
 	size_t frames = tables_frame_count(x->tables) + 1,
 	       modules = tables_module_count(x->tables) + 1;
-	if (vec_reserve(&x->frames, frames) || vec_reserve(&x->modules, modules))
+	if (vec_reserve(&x->frames, frames) || vec_reserve(&x->sums, frames) ||
+	    vec_reserve(&x->modules, modules))
 		return false;
+	for (; x->sums.len < frames; x->sums.len++)
+		x->sums.data[x->sums.len] = (struct through_sum){0};
 	for (; x->frames.len < frames; x->frames.len++)
 		x->frames.data[x->frames.len] = (struct through_frame){0};
 	for (; x->modules.len < modules; x->modules.len++)
@@ -75,7 +82,6 @@ static bool identify(struct through *x, frame_id frame)
 		return false;
 	x->frames.data[frame] = (struct through_frame){
 		.module = f->module,
-		.cell = x->frames.data[frame].cell,
 		.final = named || loc,
 		.what = number_of(x, named ? (uint64_t)f->module << 32 | f->name
 				     : loc ? KEY_FUNCTION | loc->lines[loc->n - 1].func
@@ -136,18 +142,25 @@ static void next_round(struct through *x)
 }
 
 void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
-		  struct through_list *ret_list)
+		  bool distinct, struct through_list *ret_list)
 {
 	ret_list->n = 0;
 	if (!x->tables)
 		return;
-	next_round(x);
 	bool good = true;
 	uint32_t inner = leaf ? 1 : 0, end = n - (kept < n ? kept : n);
 	if (n > THROUGH_DEPTH) /* the call trie has no more either */
 		n = THROUGH_DEPTH;
 	if (end > n)
 		end = n;
+	if (end <= inner)
+		return;
+	if (distinct && (leaf || end < n)) { /* and so the module is shown */
+		ret_list->n = end - inner;
+		memcpy(ret_list->keys, frames + inner, ret_list->n * sizeof *frames);
+		return;
+	}
+	next_round(x);
 	for (uint32_t i = end; i < n && good; i++)
 		good = show_kept(x, frames[i]);
 	if (leaf && n && good)
@@ -157,13 +170,38 @@ void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_
 	x->lost += !good;
 }
 
-/* Where @key keeps its place in cells; NULL: nowhere. */
-static uint32_t *place_of(struct through *x, uint32_t key)
+/* Where @key sums up; NULL: nowhere. */
+static struct through_sum *sum_of(struct through *x, uint32_t key)
 {
 	uint32_t module = key & ~THROUGH_MODULE;
 	if (key & THROUGH_MODULE)
-		return module < x->modules.len ? &x->modules.data[module].cell : NULL;
-	return key < x->frames.len ? &x->frames.data[key].cell : NULL;
+		return module < x->modules.len ? &x->modules.data[module].sum : NULL;
+	if (key >= x->sums.len && key <= tables_frame_count(x->tables) && !make_room(x))
+		return NULL;
+	return key < x->sums.len ? &x->sums.data[key] : NULL;
+}
+
+/* Give what was summed up to its cell. */
+static void settle(struct through *x, struct through_sum *sum)
+{
+	if (!sum->cell)
+		return;
+	cell_sum(&x->cells.data[sum->cell - 1], &(struct cell){.samples = sum->samples,
+							       .weight = sum->weight,
+							       .weight_sq = sum->weight_sq});
+	sum->samples = 0;
+	sum->weight = 0;
+	sum->weight_sq = 0;
+}
+
+const struct cells *through_cells(const struct through *x)
+{
+	struct through *own = (struct through *)(uintptr_t)x; /* its value stays the same */
+	for (size_t i = 0; i < own->sums.len; i++)
+		settle(own, &own->sums.data[i]);
+	for (size_t i = 0; i < own->modules.len; i++)
+		settle(own, &own->modules.data[i].sum);
+	return &x->cells;
 }
 
 /* The cell of @key; NULL: no room, not even for that of all threads together. */
@@ -175,23 +213,36 @@ static struct cell *cell_of(struct through *x, struct cell *key)
 	return full && !cells_find(&x->cells, key) ? NULL : cells_at(&x->cells, key);
 }
 
-void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c)
+/* Counts of another thread or event than before. */
+static void change_cell(struct through *x, struct through_sum *sum, uint32_t what,
+			const struct cell *c)
 {
 	struct cell key = *c;
+	key.node = what;
+	struct cell *to = cell_of(x, &key);
+	x->lost += !to;
+	if (to)
+		cell_sum(to, c);
+	if (!sum)
+		return;
+	settle(x, sum);
+	*sum = (struct through_sum){.cell = to ? (uint32_t)(to - x->cells.data) + 1 : 0,
+				    .task = key.task,
+				    .event = key.event,
+				    .flags = key.flags};
+}
+
+void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c)
+{
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t *place = place_of(x, keys[i]);
-		struct cell *to = place && *place < x->cells.len ? &x->cells.data[*place] : NULL;
-		key.node = keys[i];
-		if (!to || to->node != key.node || to->task != c->task || to->event != c->event ||
-		    to->flags != c->flags) {
-			key.task = c->task;
-			to = cell_of(x, &key);
-			if (to && place)
-				*place = (uint32_t)(to - x->cells.data);
+		struct through_sum *sum = sum_of(x, keys[i]);
+		if (!sum || !sum->cell || sum->task != c->task || sum->event != c->event ||
+		    sum->flags != c->flags || c->samples > SUM_MOST - sum->samples) {
+			change_cell(x, sum, keys[i], c);
+			continue;
 		}
-		if (to)
-			cell_sum(to, c);
-		else
-			x->lost++;
+		sum->samples += (uint32_t)c->samples;
+		sum->weight += c->weight;
+		sum->weight_sq += c->weight_sq;
 	}
 }

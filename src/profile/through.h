@@ -29,25 +29,37 @@ struct through_list {
 struct through_frame {
 	uint32_t what;    /* number of its function, 0: not known yet */
 	module_id module; /* its module */
-	uint32_t cell;    /* index in cells of what it counted last */
 	bool final;       /* its function will not get another number */
+};
+
+/* What a frame or module counted lately, all in one cell, which does not have it yet. */
+struct through_sum {
+	uint32_t cell; /* index + 1 in cells, 0: in none */
+	task_id task;  /* of the cell */
+	uint16_t event, flags;
+	uint32_t samples;
+	uint64_t weight;
+	double weight_sq;
 };
 
 /* By module id. */
 struct through_module {
 	uint32_t round; /* of the last path that showed it */
-	uint32_t cell;  /* as of a frame */
+	struct through_sum sum;
 };
 
 struct through {
 	const struct tables *tables; /* NULL: nothing is kept */
-	struct cells cells;          /* node: see above */
+	struct cells cells;          /* node: see above; read it by through_cells */
 	size_t cap_bytes;
 	uint64_t lost; /* counts, or all of a path, that had no room */
 	uint32_t round;
 	struct {
 		VEC(struct through_frame)
 	} frames;
+	struct {
+		VEC(struct through_sum)
+	} sums; /* by frame id */
 	struct {
 		VEC(struct through_module)
 	} modules;
@@ -61,12 +73,15 @@ int through_init(struct through *x, const struct tables *tables, size_t cap_byte
 void through_fini(struct through *x); /* a zeroed struct is empty; so is it afterwards */
 size_t through_bytes(const struct through *x);
 
+/* All that was counted. */
+const struct cells *through_cells(const struct through *x);
+
 /*
  * What is lost of a path of @n frames, innermost first, when its outer @kept stay and, if @leaf,
- * its innermost one. [overflow] is nothing that could be lost.
+ * its innermost one. [overflow] is nothing that could be lost. @distinct: as SAMPLE_DISTINCT.
  */
 void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
-		  struct through_list *ret_list);
+		  bool distinct, struct through_list *ret_list);
 /* Count @c, of a path that lacks @keys. */
 void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c);
 

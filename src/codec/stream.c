@@ -20,6 +20,7 @@
 
 #define BUFFER_BYTES (2u * STREAM_PEEK_MAX)
 #define CHUNK_BYTES  (256u << 10)
+#define LITTLE_BYTES 1024u
 
 struct stream {
 	struct layer file; /* the lowest layer: reads fd or memory */
@@ -78,7 +79,9 @@ static size_t read_top(struct stream *s, uint8_t *buf, size_t n)
 /* One read into the buffer's free end. */
 static bool fill(struct stream *s)
 {
-	if (s->pos && BUFFER_BYTES - s->end < CHUNK_BYTES) {
+	bool little = s->end - s->pos <=
+		      LITTLE_BYTES; /* the buffer's begin is nearest to the CPU */
+	if (s->pos && (little || BUFFER_BYTES - s->end < CHUNK_BYTES)) {
 		memmove(s->buf, s->buf + s->pos, s->end - s->pos);
 		s->end -= s->pos;
 		s->pos = 0;

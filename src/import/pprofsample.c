@@ -260,7 +260,7 @@ int pprof_sample(struct pprof *p, struct range r)
 			values[s.nvalues++] = (struct sample_value){v->event, VALUE_OK, value, 1};
 		}
 	}
-	if (!s.hits && s.weight && p->ours) /* [unsampled] */
+	if (!s.hits && (!s.weight || p->ours)) /* of other values alone, or [unsampled] */
 		s.flags |= SAMPLE_ACCOUNTED;
 	if (p->ours && pprof_is(who.state, "waiting"))
 		s.flags |= SAMPLE_BLOCKED;

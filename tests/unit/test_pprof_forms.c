@@ -97,11 +97,46 @@ static void test_other_protobuf(void **state)
 	counting_fini(&c);
 }
 
+/* A row that says 0 samples has values of other events alone: it is no sample of this one. */
+static void test_no_hits(void **state)
+{
+	(void)state;
+	static const char *const strings[] = {"",      "samples", "count", "cpu", "nanoseconds",
+					      "alloc", "bytes"};
+	static const uint64_t values[][3] = {{3, 30, 0}, {0, 0, 53}, {0, 0, 1}};
+	struct strbuf b = {0};
+	put_message(&b, 1, 1, 2);
+	put_message(&b, 1, 3, 4);
+	put_message(&b, 1, 5, 6);
+	for (size_t i = 0; i < 3; i++) {
+		struct strbuf part = {0};
+		put_number(&part, 1, 5);
+		for (size_t k = 0; k < 3; k++)
+			put_number(&part, 2, values[i][k]);
+		put_part(&b, 2, part.buf, part.len);
+		strbuf_fini(&part);
+	}
+	put_message(&b, 4, 5, 0);
+	for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+		put_part(&b, 6, strings[i], strlen(strings[i]));
+	put_number(&b, 14, 3);
+	counting_init(&c);
+	err = (struct err){0};
+	assert_int_equal(counting_text(&c, b.buf, b.len, NULL, &err), 0);
+	assert_int_equal(c.hits, 3);
+	assert_int_equal(c.weight, 30);
+	assert_string_equal(c.events[0].name, "cpu");
+	assert_int_equal(c.values[1], 54);
+	counting_fini(&c);
+	strbuf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_duration),
 		cmocka_unit_test(test_other_protobuf),
+		cmocka_unit_test(test_no_hits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,11 @@ static int file_open(const struct target *target, const struct source_config *co
 	size_t n = stream_peek(s->im.in, 64 << 10, &head);
 	const char *other = foreign_kind(head, n);
 	s->importer = other ? NULL : recognise(head, n);
+	if (!n && stream_damage(s->im.in)) {
+		rc = err_set(err, EBADMSG, "%s: %s; nothing came before it", s->path,
+			     stream_damage(s->im.in));
+		goto fail;
+	}
 	if (!s->importer) {
 		static const char unknown[] =
 			"of no kind known here (perf.data, perf script text, Chrome Trace "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 #include <cmocka.h>
 
 #include "counting_sink.h"
@@ -267,13 +268,33 @@ static void test_other_text(void **state)
 	}
 }
 
+/* A wrapper cut before anything comes out of it is no empty file. */
+static void test_cut_wrapper(void **state)
+{
+	(void)state;
+	char text[4096], packed[4096];
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = (char)('a' + i * i % 23);
+	size_t n = ZSTD_compress(packed, sizeof packed, text, sizeof text, 1);
+	struct counting c;
+	struct err err = {0};
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, packed, n / 2, NULL, &err), -EBADMSG);
+	assert_non_null(strstr(err.msg, "the zstd wrapper is cut off"));
+	counting_fini(&c);
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, "", 0, NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "is empty"));
+	counting_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),        cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_records),      cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),
-		cmocka_unit_test(test_other_text),
+		cmocka_unit_test(test_other_text),   cmocka_unit_test(test_cut_wrapper),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,9 @@
  * spanpair: events are sorted by time (file order within a time), then matched on one stack a
  * thread. Of spans that are the same time long the outer one is delivered first: what has ended
  * waits while the begin around it is of the same moment and may end in the same one.
+ *
+ * While the sink hears of edges at once, a begin waits for the next event of its thread: if none
+ * comes it ends where it began, when all around it has ended too, and so it lies in nothing.
  */
 #include "import/spanpair.h"
 
@@ -29,6 +32,8 @@ struct open_begin {
 
 struct thread {
 	int64_t last_ns, edge_ns; /* of all; of begins and ends, while the sink takes them */
+	struct trace_edge held;   /* the begin that waits */
+	bool holds;
 	VEC(struct open_begin)
 	struct {
 		VEC(struct trace_span)
@@ -79,33 +84,15 @@ void spanpair_free(struct spanpair *p)
 	free(p);
 }
 
-int spanpair_seen(struct spanpair *p, uint32_t thread, int64_t ts_ns)
-{
-	while (p->threads.len <= thread) {
-		struct thread t = {.last_ns = INT64_MIN, .edge_ns = INT64_MIN};
-		int rc = vec_push(&p->threads, t);
-		if (rc)
-			return rc;
-	}
-	if (ts_ns > p->threads.data[thread].last_ns)
-		p->threads.data[thread].last_ns = ts_ns;
-	return 0;
-}
-
-static int add(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name, uint32_t bit)
-{
-	int rc = thread & END_BIT ? -E2BIG : spanpair_seen(p, thread, ts_ns);
-	struct event e = {(uint64_t)ts_ns + TS_BIAS, name, thread | bit};
-	return rc ? rc : extsort_add(p->events, &e);
-}
-
 /* The sink takes no more: all is matched at the end. */
 static void give_up_eager(struct spanpair *p)
 {
 	p->eager = false;
 	p->unopened = 0;
-	for (size_t i = 0; i < p->threads.len; i++)
+	for (size_t i = 0; i < p->threads.len; i++) {
 		p->threads.data[i].len = 0;
+		p->threads.data[i].holds = false;
+	}
 }
 
 static int tell(struct spanpair *p, const struct trace_edge *e)
@@ -114,6 +101,32 @@ static int tell(struct spanpair *p, const struct trace_edge *e)
 	if (rc == 1)
 		give_up_eager(p);
 	return rc == 1 ? 0 : rc;
+}
+
+static int tell_held(struct spanpair *p, struct thread *t)
+{
+	t->holds = false;
+	return tell(p, &t->held);
+}
+
+int spanpair_seen(struct spanpair *p, uint32_t thread, int64_t ts_ns)
+{
+	while (p->threads.len <= thread) {
+		struct thread t = {.last_ns = INT64_MIN, .edge_ns = INT64_MIN};
+		int rc = vec_push(&p->threads, t);
+		if (rc)
+			return rc;
+	}
+	struct thread *t = &p->threads.data[thread];
+	t->last_ns = ts_ns > t->last_ns ? ts_ns : t->last_ns;
+	return t->holds ? tell_held(p, t) : 0;
+}
+
+static int add(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name, uint32_t bit)
+{
+	int rc = thread & END_BIT ? -E2BIG : spanpair_seen(p, thread, ts_ns);
+	struct event e = {(uint64_t)ts_ns + TS_BIAS, name, thread | bit};
+	return rc ? rc : extsort_add(p->events, &e);
 }
 
 static int feed(struct spanpair *p, const struct trace_edge *e)
@@ -126,8 +139,9 @@ static int feed(struct spanpair *p, const struct trace_edge *e)
 	t->edge_ns = e->ns;
 	if (e->kind == TRACE_BEGIN) {
 		struct open_begin b = {e->ns, e->name};
-		int rc = vec_push(t, b);
-		return rc ? rc : tell(p, e);
+		t->held = *e;
+		t->holds = true;
+		return vec_push(t, b);
 	}
 	if (!t->len) {
 		p->unopened++;
@@ -151,19 +165,29 @@ int spanpair_end(struct spanpair *p, uint32_t thread, int64_t ts_ns, str_id name
 	return rc || !p->eager ? rc : feed(p, &e);
 }
 
-/* What is open ends at its thread's last time. */
+/* What is open in a thread ends at its last time. */
+static int end_thread(struct spanpair *p, uint32_t thread)
+{
+	struct thread *t = &p->threads.data[thread];
+	struct trace_edge end = {TRACE_END, thread, t->last_ns, 0};
+	bool alone = t->holds && t->held.ns == t->last_ns;
+	int rc = t->holds && !alone ? tell_held(p, t) : 0;
+	p->unclosed += t->len;
+	for (size_t n = t->len - alone; n && p->eager && !rc; n--)
+		rc = tell(p, &end);
+	if (alone && p->eager && !rc)
+		rc = tell_held(p, t);
+	if (alone && p->eager && !rc)
+		rc = tell(p, &end);
+	return rc;
+}
+
 static int end_eagerly(struct spanpair *p)
 {
 	int rc = 0;
 	p->unclosed = 0;
-	for (uint32_t i = 0; i < p->threads.len && !rc && p->eager; i++) {
-		struct thread *t = &p->threads.data[i];
-		p->unclosed += t->len;
-		while (!rc && p->eager && t->len) {
-			t->len--;
-			rc = tell(p, &(struct trace_edge){TRACE_END, i, t->last_ns, 0});
-		}
-	}
+	for (uint32_t i = 0; i < p->threads.len && !rc && p->eager; i++)
+		rc = end_thread(p, i);
 	if (!rc && p->eager)
 		rc = tell(p, &(struct trace_edge){.kind = TRACE_DONE});
 	return rc;

@@ -200,7 +200,7 @@ static int emit_sample(void *ctx, const struct span_cell *c)
 	const struct span_node *n = &p->tree.nodes.data[c->node];
 	struct who who = n->thread < p->threads.len ? p->threads.data[n->thread] : (struct who){0};
 	p->frames.len = 0;
-	uint32_t at = c->node;
+	uint32_t at = (uint32_t)c->node;
 	for (; at && p->frames.len < SPANTREE_PATH_MAX; at = p->tree.nodes.data[at].parent)
 		if (vec_push(&p->frames, p->stats.data[p->tree.nodes.data[at].row].frame))
 			return -ENOMEM;

@@ -1,5 +1,6 @@
 /*
  * spantree: nodes in one array, found through a table of their numbers; each holds its open cell.
+ * Cells that are closed are sorted as they come.
  */
 #include "trace/spantree.h"
 
@@ -10,7 +11,7 @@
 #include "base/hash.h"
 
 #define NODES_MOST  (256u << 10)
-#define CELLS_MOST  (512u << 10)
+#define CELL_BYTES  (32u << 20) /* of cells in memory */
 #define SLOTS_LEAST 1024
 #define WEIGHT_MOST (1ull << 62) /* of a cell: what is more stands in one of its own */
 
@@ -21,17 +22,32 @@ static int push_first(struct spantree *t)
 	return vec_push(&t->nodes, none);
 }
 
+/* The words say it all. */
+static int compare(const void *pa, const void *pb)
+{
+	(void)pa, (void)pb;
+	return 0;
+}
+
+static int new_cells(struct spantree *t)
+{
+	extsort_free(t->cells);
+	t->cells = extsort_new_words(sizeof(struct span_cell), CELL_BYTES, compare, 2);
+	return t->cells ? 0 : -ENOMEM;
+}
+
 int spantree_init(struct spantree *t)
 {
 	*t = (struct spantree){.nodes_most = NODES_MOST, .mask = SLOTS_LEAST - 1};
 	t->slots = calloc(SLOTS_LEAST, sizeof *t->slots);
-	return t->slots && !push_first(t) ? 0 : -ENOMEM;
+	return t->slots && !push_first(t) && !new_cells(t) ? 0 : -ENOMEM;
 }
 
 void spantree_fini(struct spantree *t)
 {
 	vec_fini(&t->nodes);
-	vec_fini(&t->cells);
+	extsort_free(t->cells);
+	t->cells = NULL;
 	vec_fini(&t->outermost);
 	free(t->slots);
 	t->slots = NULL;
@@ -40,7 +56,7 @@ void spantree_fini(struct spantree *t)
 void spantree_clear(struct spantree *t)
 {
 	t->nodes.len = 1;
-	t->cells.len = t->outermost.len = 0;
+	t->outermost.len = 0;
 	memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof *t->slots);
 	t->nodes_most = NODES_MOST;
 }
@@ -52,7 +68,7 @@ void spantree_settle(struct spantree *t)
 
 bool spantree_is_full(const struct spantree *t)
 {
-	return t->nodes.len >= t->nodes_most || t->cells.len >= CELLS_MOST;
+	return t->nodes.len >= t->nodes_most;
 }
 
 static uint64_t hash_of(uint32_t parent, uint32_t thread, str_id name)
@@ -150,9 +166,9 @@ int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id 
 static int end_cell(struct spantree *t, uint32_t node)
 {
 	struct span_node *n = &t->nodes.data[node];
-	struct span_cell c = {n->time_ns, n->weight, n->hits, node};
+	struct span_cell c = {n->time_ns, node, n->weight, n->hits};
 	n->hits = n->weight = 0;
-	return vec_push(&t->cells, c);
+	return extsort_add(t->cells, &c);
 }
 
 int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t weight)
@@ -172,23 +188,15 @@ int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t w
 	return n->weight > WEIGHT_MOST ? end_cell(t, node) : 0;
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct span_cell *a = pa, *b = pb;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
 int spantree_flush(struct spantree *t, int (*cell)(void *ctx, const struct span_cell *c), void *ctx)
 {
+	const struct span_cell *c;
 	int rc = 0;
 	for (uint32_t i = 1; i < t->nodes.len && !rc; i++)
 		rc = t->nodes.data[i].hits ? end_cell(t, i) : 0;
-	if (t->cells.len)
-		qsort(t->cells.data, t->cells.len, sizeof *t->cells.data, by_time);
-	for (size_t i = 0; i < t->cells.len && !rc; i++)
-		rc = cell(ctx, &t->cells.data[i]);
-	t->cells.len = 0;
-	return rc;
+	rc = rc ? rc : extsort_finish(t->cells);
+	while (!rc && (c = extsort_next(t->cells)))
+		rc = cell(ctx, c);
+	rc = rc ? rc : extsort_error(t->cells);
+	return rc ? rc : new_cells(t);
 }

@@ -3,14 +3,16 @@
  * second: the samples of a duration analysis before they go to the sink.
  *
  * A node is one name below another in one thread. Spans of one path that close within a tenth of a
- * second become one cell, so that ten million spans are some ten thousand samples. Bounded: who
- * adds asks spantree_is_full before, and then flushes and clears it. Source thread.
+ * second become one cell, so that ten million spans are some ten thousand samples. Bounded: cells
+ * are sorted with the help of a temporary file where they are many, and who adds asks
+ * spantree_is_full before, and then flushes and clears it. Source thread.
  */
 #ifndef ALTPTTOP_SPANTREE_H
 #define ALTPTTOP_SPANTREE_H
 
 #include <stdbool.h>
 
+#include "base/extsort.h"
 #include "base/vec.h"
 #include "tables.h"
 
@@ -33,17 +35,15 @@ struct span_node {
 
 struct span_cell {
 	uint64_t time_ns; /* when the last of its spans closed */
+	uint64_t node;
 	uint64_t weight, hits;
-	uint32_t node;
 };
 
 struct spantree {
 	struct {
 		VEC(struct span_node)
-	} nodes; /* the first one is none */
-	struct {
-		VEC(struct span_cell)
-	} cells;
+	} nodes;               /* the first one is none */
+	struct extsort *cells; /* struct span_cell, by time and node */
 	struct {
 		VEC(uint32_t)
 	} outermost;     /* by thread: the node that came last, 0 none */
@@ -64,9 +64,9 @@ bool spantree_is_full(const struct spantree *t);
 /* The node of @name below @parent, or outermost in @thread when that is 0. -ENOMEM. */
 int spantree_child(struct spantree *t, uint32_t parent, uint32_t thread, str_id name,
 		   uint32_t *ret_node);
-/* A span of @node closed at @time_ns. -ENOMEM. */
+/* A span of @node closed at @time_ns. -ENOMEM, or what extsort.h says. */
 int spantree_add(struct spantree *t, uint32_t node, uint64_t time_ns, uint64_t weight);
-/* Hand out all cells in order of time, and forget them. -ENOMEM. */
+/* Hand out all cells in order of time, and forget them. As spantree_add, or what cell() returns. */
 int spantree_flush(struct spantree *t, int (*cell)(void *ctx, const struct span_cell *c),
 		   void *ctx);
 

@@ -105,7 +105,16 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 
 struct look {
 	unsigned lines, good, stacks;
+	unsigned tables; /* of the good ones, with another number before the last, or indented */
 };
+
+static bool ends_in_number(const char *s, size_t n)
+{
+	size_t i = n;
+	while (i && (unsigned)(s[i - 1] - '0') < 10)
+		i--;
+	return i < n && (!i || s[i - 1] == ' ' || s[i - 1] == '\t');
+}
 
 static struct look look_at(const uint8_t *head, size_t n, bool whole)
 {
@@ -126,6 +135,7 @@ static struct look look_at(const uint8_t *head, size_t n, bool whole)
 			if (split_count(p, len, &stack, &count, &fraction) &&
 			    !strchr(":=", p[stack - 1])) {
 				l.good++;
+				l.tables += p[0] == ' ' || p[0] == '\t' || ends_in_number(p, stack);
 				l.stacks += memchr(p, ';', stack) != NULL;
 			}
 		}
@@ -150,7 +160,8 @@ static int folded_recognise(const uint8_t *head, size_t n)
 	struct look l = look_at(head, n, n < 64 << 10);
 	if (!l.good || l.good * 3 < l.lines)
 		return 0;
-	return l.stacks ? 60 : 30;
+	/* Without one semicolon, words and numbers may be of anything. */
+	return l.stacks ? 60 : l.good == l.lines && !l.tables ? 30 : 0;
 }
 
 /*

@@ -193,7 +193,9 @@ static bool thread_header(const char *line, const char *end, struct script_heade
 	     s = skip_blanks(w, end), w = word_end(s, end)) {
 		const char *behind = skip_blanks(w, end);
 		struct script_place p = {0};
-		bool last = behind == end && !indented, slash = memchr(s, '/', (size_t)(w - s));
+		bool slash = memchr(s, '/', (size_t)(w - s)),
+		     colon = memchr(line, ':', (size_t)(s - line)),
+		     last = behind == end && !indented && (slash || !colon);
 		h->comm = trim(line, s);
 		if (!h->comm.n || !pid_word(s, w, &h->pid, &h->tid) ||
 		    memchr(h->comm.s, ';', h->comm.n))

@@ -44,6 +44,29 @@ static bool is_sequence(const struct scriptlook *l)
 				       : (q->follow + q->elsewhere) * 10 >= q->pairs * 9);
 }
 
+/* What perf prints behind a frame: "  file.c:12", "  lib.so[11634]". */
+static bool is_behind_frame(const char *line, size_t n)
+{
+	return (n > 2 && !memcmp(line, "  ", 2) && !memchr(" \t", line[2], 2) &&
+		!memchr(line + 2, ' ', n - 2)) ||
+	       scriptline_has_branches(line, n);
+}
+
+enum certainty { NO_HEADER, WEAK_HEADER, GOOD_HEADER };
+
+/* Other text has words, times and colons too: how much of what perf prints is together here? */
+static enum certainty certainty(const struct script_header *h, bool place)
+{
+	bool time = h->time_ns != UINT64_MAX, event = h->event.n;
+	if (h->cpu >= 0 || (h->pid != -1 && (time || event)))
+		return GOOD_HEADER;
+	if (!time)
+		return WEAK_HEADER;
+	if (event)
+		return memchr(h->event.s, ' ', h->event.n) ? NO_HEADER : GOOD_HEADER;
+	return place || scriptline_is_blank(h->rest.s, h->rest.n) ? GOOD_HEADER : NO_HEADER;
+}
+
 void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 {
 	const char *p = (const char *)head, *end = p + n;
@@ -64,8 +87,8 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 			continue;
 		}
 		if (len && line[0] == '#') {
-			ret_look->banner |= len > 14 && (!memcmp(line, "# captured on", 13) ||
-							 !memcmp(line, "# ========", 10));
+			ret_look->captured |= len > 14 && !memcmp(line, "# captured on", 13);
+			ret_look->banner |= len > 14 && !memcmp(line, "# ========", 10);
 			i--;
 			continue;
 		}
@@ -85,18 +108,23 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 			ret_look->tabs += line[0] == '\t';
 			continue;
 		}
-		if (!scriptline_header(line, len, &h)) {
-			ret_look->strange += !scriptline_is_blank(line, len) &&
-					     !scriptline_is_error(line, len) && line[0] != ' ' &&
-					     line[0] != '\t';
+		bool header = scriptline_header(line, len, &h);
+		bool placed = header && scriptline_branch(h.rest.s, h.rest.n, &b);
+		enum certainty sure = header ? certainty(&h, placed && b.at.has_ip) : NO_HEADER;
+		if (sure == NO_HEADER) {
+			bool nothing = !scriptline_is_blank(line, len) &&
+				       !scriptline_is_error(line, len);
+			ret_look->strange += nothing && line[0] != ' ' && line[0] != '\t';
+			ret_look->odd += nothing && !is_behind_frame(line, len);
 			continue;
 		}
 		ret_look->headers++;
+		ret_look->weak += sure == WEAK_HEADER;
 		ret_look->timed += h.time_ns != UINT64_MAX;
 		in_sample = true;
 		/* "comm 12/13   401000 main (/bin/app)": a stack of one */
 		ret_look->stacked += h.time_ns == UINT64_MAX && !h.event.n && h.rest.n;
-		if (!scriptline_branch(h.rest.s, h.rest.n, &b))
+		if (!placed)
 			continue;
 		if (b.known || (b.level && !h.event.n))
 			ret_look->traced++;
@@ -135,15 +163,16 @@ int scriptlook_recognise(const uint8_t *head, size_t n, bool trace)
 	scriptlook_at(head, n, &look);
 	if (trace != scriptlook_is_trace(&look))
 		return 0;
-	if (look.banner)
-		return look.headers ? 95 : 30;
+	if (look.banner || look.captured)
+		return look.headers ? 95 : look.captured ? 30 : 0;
 	if (!look.headers && look.records && !look.strange)
 		return 60;
-	if (!look.headers && look.bare > 1 && !look.strange)
+	if (!look.headers && look.bare > 1 && !look.odd)
 		return 50;
-	/* Without perf's banner most lines must make sense, and there must be times or stacks. */
-	if (!look.headers || look.strange > look.headers + look.stacked ||
-	    (!look.timed && !look.stacked))
+	/* Without perf's banner most lines must make sense, and there must be times or stacks;
+	 * where nothing is certain, all lines must. */
+	if (!look.headers || (look.weak == look.headers && look.odd) ||
+	    look.strange > look.headers + look.stacked || (!look.timed && !look.stacked))
 		return 0;
 	return 70;
 }

@@ -25,7 +25,9 @@ struct scriptlook {
 	unsigned bare, tabs; /* frames without a header before them; of these behind a tab */
 	unsigned blanks, addresses, branches, records; /* lines: empty; -F ip; of these -F brstack;
 							  of --show-mmap-events and its like */
-	bool banner;
+	unsigned weak, odd; /* headers of which hardly anything is certain; lines that are nothing,
+			       indented or not */
+	bool banner, captured; /* "# ========"; "# captured on" */
 	struct scriptlook_sequence sequence;
 };
 

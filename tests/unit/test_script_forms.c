@@ -256,6 +256,18 @@ static void test_other_text(void **state)
 		"Dear reader:\n\n  nothing here is a stack\n",
 		"    deadbeef\n    cafe\n",
 		"usage: prog:\n  -a do it\n",
+		/* other tools' texts and tables have words before colons, numbers and times too */
+		"EVENT 0.000: System/Trace PID=3904; TID=3872; Name=a;\n"
+		"EVENT 0.001: System/Image PID=0; TID=0; Path=\\??\\; Command: b\n",
+		"# callgrind format\nevents: Instructions\nfl=file1.c\nfn=main\n16 20\n"
+		"cfn=func1\ncalls=1 50\n16 400\n",
+		"cpu  10 0 12\ncpu0 5 0 6\ncpu1 5 0 6\n",
+		"    main  12\n    work  13\n",
+		"threadcreate profile: total 7\n1 @ 0x44cb3 0x45045\n1 @ 0x44cb3\n",
+		" * For example:\n *\n   0x1 <+0>: push\n",
+		" bytes: Total 103B of 103B\n   65536000B (63.37%): 1638400B\n"
+		"   32768000B (31.68%): 409600B\n",
+		"# ==================\n# Owners\n/src  @somebody\n",
 	};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		struct counting c;

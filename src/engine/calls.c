@@ -17,6 +17,14 @@
 #define PLACES_MAX 256  /* processes that have the function's code */
 #define SEEN_MAX   4096 /* … and that are looked at */
 
+bool calls_any(struct calls_box *box)
+{
+	pthread_mutex_lock(&box->lock);
+	bool any = box->n;
+	pthread_mutex_unlock(&box->lock);
+	return any;
+}
+
 bool calls_known(struct calls_box *box, func_id func, struct call_rate *ret)
 {
 	bool found = false;

@@ -31,6 +31,7 @@ struct calls_box {
 	uint32_t n; /* ever counted: the newest is at n - 1, modulo CALLS_KEPT */
 };
 
+bool calls_any(struct calls_box *box); /* was anything counted? */
 bool calls_known(struct calls_box *box, func_id func, struct call_rate *ret);
 /* What is certain of the rate: chance and the cost of counting taken off. */
 double calls_least(const struct call_rate *rate);

@@ -292,6 +292,15 @@ static bool tells_time(const struct event_desc *d)
 	       !strcmp(d->name, "samples");
 }
 
+/* Functions' rows tell counters and counted calls only. */
+static int fold_rows(struct build *b)
+{
+	struct engine *e = b->e;
+	return b->fq.nvalues || calls_any(&e->calls)
+		       ? fold_functions(&e->rows, &e->flat, b->t, b->q->flags)
+		       : fold_rows_reset(&e->rows, b->t, 0);
+}
+
 void show_verdicts(struct build *b)
 {
 	struct suspects s = {0};
@@ -309,7 +318,7 @@ void show_verdicts(struct build *b)
 			b->desc->name);
 		return;
 	}
-	if (fold_functions(&b->e->rows, &b->e->flat, b->t, b->q->flags) || suspects_gather(&s, b)) {
+	if (fold_rows(b) || suspects_gather(&s, b)) {
 		b->failed = true;
 		goto out;
 	}

@@ -9,40 +9,57 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void suspects_fini(struct suspects *s)
 {
 	vec_fini(s);
+	free(s->by_func);
 	map64_fini(&s->by_fid);
 	map64_fini(&s->edges);
 }
 
 static struct suspect *suspect_of(struct suspects *s, fid_t fid, uint32_t *ret_index)
 {
-	if (!map64_get(&s->by_fid, fid, ret_index)) {
+	bool dense = fid < s->nfuncs;
+	if (dense && s->by_func[fid]) {
+		*ret_index = s->by_func[fid] - 1;
+	} else if (dense || !map64_get(&s->by_fid, fid, ret_index)) {
 		struct suspect p = {.fid = fid};
 		*ret_index = (uint32_t)s->len;
-		if (vec_push(s, p) || map64_put(&s->by_fid, fid, *ret_index))
+		if (vec_push(s, p) || (!dense && map64_put(&s->by_fid, fid, *ret_index)))
 			return NULL;
+		if (dense)
+			s->by_func[fid] = *ret_index + 1;
 	}
 	return &s->data[*ret_index];
 }
 
-static bool serves_others(const struct suspects *s, const struct visit *v)
+static bool module_serves(const struct tables *t, module_id module)
 {
 	static const char *const modules[] = {"libc.so",    "libc-2", "ld-linux",
 					      "libpthread", "[vdso]", "ld-musl"};
-	const struct frame *f = tables_frame_get(s->b->t, s->b->e->flat.nodes[v->node].frame);
-	const struct module *m = tables_module_get(s->b->t, f->module);
-	const char *name = tables_text(s->b->t, m->name);
-	if (f->flags & FRAME_KERNEL || m->kind == MODULE_KERNEL || m->kind == MODULE_KMODULE ||
-	    m->kind == MODULE_VDSO)
+	const struct module *m = tables_module_get(t, module);
+	const char *name = tables_text(t, m->name);
+	if (m->kind == MODULE_KERNEL || m->kind == MODULE_KMODULE || m->kind == MODULE_VDSO)
 		return true;
 	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
 		if (!strncmp(name, modules[i], strlen(modules[i])))
 			return true;
 	return false;
+}
+
+static bool serves_others(struct suspects *s, const struct visit *v)
+{
+	const struct frame *f = tables_frame_get(s->b->t, s->b->e->flat.nodes[v->node].frame);
+	if (f->flags & FRAME_KERNEL)
+		return true;
+	if (f->module != s->module) {
+		s->module = f->module;
+		s->serves = module_serves(s->b->t, f->module);
+	}
+	return s->serves;
 }
 
 static bool is_kernel(const struct suspects *s, const struct visit *v)
@@ -126,8 +143,8 @@ static bool wraps_waiting(const struct suspects *s, const struct visit *v)
 }
 
 /* The nearest function up the stack that works for itself; the innermost where all serve. */
-static const struct visit *who_asked(const struct suspects *s, const struct visit *path,
-				     uint32_t depth, bool waits)
+static const struct visit *who_asked(struct suspects *s, const struct visit *path, uint32_t depth,
+				     bool waits)
 {
 	for (uint32_t d = depth; d > 0; d--)
 		if (!serves_others(s, &path[d - 1]) && !(waits && wraps_waiting(s, &path[d - 1])))
@@ -169,14 +186,14 @@ static void take_self(struct suspects *s, const struct visit *path, uint32_t dep
 static void count_edge(struct suspects *s, const struct visit *path, uint32_t depth,
 		       uint32_t callee)
 {
-	uint32_t caller, seen;
 	if (depth < 2 || path[depth - 2].fid == path[depth - 1].fid)
 		return;
-	uint64_t key = hash_pair(path[depth - 2].fid, path[depth - 1].fid);
-	if (map64_get(&s->edges, key, &seen) ||
-	    !map64_get(&s->by_fid, path[depth - 2].fid, &caller))
+	uint32_t caller = path[depth - 2].slot;
+	size_t edges = s->edges.count;
+	if (caller >= s->len ||
+	    map64_put(&s->edges, hash_pair(path[depth - 2].fid, path[depth - 1].fid), 1) ||
+	    s->edges.count == edges)
 		return;
-	map64_put(&s->edges, key, 1);
 	s->data[caller].callees++;
 	s->data[callee].callers++;
 }
@@ -190,11 +207,12 @@ static void enter(void *ctx, struct visit *path, uint32_t depth)
 			take_self(s, path, depth);
 		return;
 	}
-	uint32_t index;
-	struct suspect *p = suspect_of(s, v->fid, &index);
-	if (!p)
+	struct suspect *p = suspect_of(s, v->fid, &v->slot);
+	uint32_t index = v->slot;
+	if (!p) {
+		v->slot = UINT32_MAX;
 		return;
-	v->slot = index;
+	}
 	if (depth > s->deepest)
 		s->deepest = depth;
 	if (p->active++ && p->active > p->recursion && !is_crowd(s, v)) {
@@ -228,6 +246,11 @@ int suspects_gather(struct suspects *s, struct build *b)
 	struct visitor v = {enter, leave, s};
 	struct flat *flat = &b->e->flat;
 	s->b = b;
+	s->serves = module_serves(b->t, s->module);
+	s->nfuncs = tables_func_count(b->t) + 1;
+	s->by_func = calloc(s->nfuncs, sizeof *s->by_func);
+	if (!s->by_func)
+		return -ENOMEM;
 	map64_init(&s->by_fid);
 	map64_init(&s->edges);
 	s->whole = b->whole;

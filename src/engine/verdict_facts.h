@@ -25,7 +25,11 @@ struct suspect {
 
 struct suspects {
 	VEC(struct suspect)
-	struct map64 by_fid, edges;
+	uint32_t *by_func; /* of the first nfuncs functions: index + 1, 0: none */
+	uint32_t nfuncs;
+	struct map64 by_fid, edges; /* by_fid: others' indexes */
+	module_id module;           /* asked for last: does it serve others? */
+	bool serves;
 	uint32_t deepest;           /* functions in the deepest stack */
 	uint32_t recursive, cyclic; /* functions that call themselves; that do so through others */
 	uint64_t whole;

@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "profile/trie_impl.h"
 
 #define HITS_BITS 40
 #define HITS_MOST (1ull << HITS_BITS)
 #define MAP_BITS  (1u << 21)
+#define AHEAD     8 /* cells */
 
 struct pruning {
 	struct profile *p;
@@ -100,19 +101,29 @@ static void guess_table(struct pruning *g, const struct cells *cells, uint64_t s
 	}
 }
 
+/* How many nodes would be kept: what is often is 1 << place. */
+static void count_kept(const struct pruning *g, uint32_t ret_kept[HITS_BITS + 1])
+{
+	uint32_t count = g->p->trie.count, by_size[65] = {0}, kept = NODE_OVERFLOW + 1;
+	for (node_id n = NODE_OVERFLOW + 1; n < count; n++)
+		by_size[g->hits[n] ? 64 - __builtin_clzll(g->hits[n]) : 0]++;
+	for (unsigned size = 64; size > 0; size--) {
+		kept += by_size[size];
+		if (size <= HITS_BITS + 1)
+			ret_kept[size - 1] = kept;
+	}
+}
+
 /* Would keeping what is often make the trie, and the totals, a good deal smaller? */
-static bool looks_small_enough(struct pruning *g, struct guess *guess)
+static bool looks_small_enough(struct pruning *g, uint32_t kept, struct guess *guess)
 {
 	const struct profile *p = g->p;
 	const struct trie *old = &p->trie;
-	uint32_t kept = 0, most = old->count / 2 - old->count / 16;
-	for (node_id n = 0; n < old->count; n++) { /* parents come first */
-		bool keep = is_kept(g, n);
-		g->up[n] = keep ? n : g->up[trie_at(old, n)->parent];
-		kept += keep;
-	}
+	uint32_t most = old->count / 2 - old->count / 16;
 	if (kept > old->count / 4)
 		return false;
+	for (node_id n = 0; n < old->count; n++) /* parents come first */
+		g->up[n] = is_kept(g, n) ? n : g->up[trie_at(old, n)->parent];
 	memset(guess, 0, sizeof *guess);
 	guess_table(g, &p->since, 0, guess);
 	guess_table(g, &p->base, 1, guess);
@@ -165,10 +176,21 @@ static void make_kept(struct pruning *g)
 	}
 }
 
+/* The slot in which @n's new node will be looked for is wanted soon. */
+static void foresee(const struct pruning *g, node_id n)
+{
+	if (n >= g->p->trie.count || g->to[n])
+		return;
+	node_id up = g->up[n], bucket = g->up[up] ? g->up[up] : g->to[up];
+	trie_prefetch(g->trie, bucket, trie_at(&g->p->trie, n)->frame);
+}
+
 static int move_table(struct pruning *g, struct cells *to, const struct cells *from)
 {
 	for (uint32_t i = 0; i < from->len; i++) {
 		struct cell c = from->data[i];
+		if (i + AHEAD < from->len)
+			foresee(g, from->data[i + AHEAD].node);
 		c.node = moved(g, c.node);
 		if (cells_add(to, &c))
 			return -ENOMEM;
@@ -186,7 +208,7 @@ static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_li
 	ret_list->n = 0;
 	if (n >= old->count || is_kept(g, n))
 		return;
-	for (; !is_kept(g, n) && inner < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
+	for (node_id up = g->up[n]; n != up && inner < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
 		frames[inner] = trie_at(old, n)->frame;
 		lacks |= inner && frames[inner] != FRAME_OVERFLOW;
 		inner++;
@@ -234,10 +256,12 @@ static bool small_enough(const struct pruning *g)
 static uint64_t find_often(struct pruning *g, struct guess *guess)
 {
 	unsigned low = 1, high = HITS_BITS;
+	uint32_t kept[HITS_BITS + 1];
+	count_kept(g, kept);
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
 		g->often = 1ull << middle;
-		if (looks_small_enough(g, guess))
+		if (looks_small_enough(g, kept[middle], guess))
 			high = middle;
 		else
 			low = middle + 1;

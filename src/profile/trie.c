@@ -185,9 +185,17 @@ static bool memo_holds(struct trie *t, node_id leaf, const frame_id *frames, uin
 	return node == stem;
 }
 
-/* The innermost @frame of a path whose outer part ends at @node, the frames between left out. */
-static node_id add_shortened(struct trie *t, node_id node, frame_id frame)
+/*
+ * The innermost @frame of a path whose outer part ends at @node, the frames between left out.
+ * @guess: it may be this one; 0: nobody knows.
+ */
+static node_id add_shortened(struct trie *t, node_id node, frame_id frame, node_id guess)
 {
+	node_id bucket = guess ? trie_at(t, guess)->parent : NODE_ROOT;
+	if (guess && trie_at(t, guess)->frame == frame && bucket != NODE_ROOT &&
+	    (node == NODE_ROOT ? bucket == NODE_OVERFLOW
+			       : trie_is_child(t, bucket, node, FRAME_OVERFLOW)))
+		return guess;
 	if (node == NODE_ROOT)
 		return trie_child(t, NODE_OVERFLOW, frame);
 	node = trie_child(t, node, FRAME_OVERFLOW);
@@ -265,7 +273,7 @@ static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool
 			child = find_child(t, node, frame, hash);
 			if (!child && sparing && d + 2 < depth && !is_missed(t, hash, hits)) {
 				t->path_len = d;
-				return add_shortened(t, node, frames[skip]);
+				return add_shortened(t, node, frames[skip], ahead ? ahead->end : 0);
 			}
 			child = child ? child : add_child(t, node, frame);
 		}

@@ -30,4 +30,10 @@ static inline uint32_t *trie_missed(const struct trie *t, uint64_t hash)
 	return t->missed ? &t->missed[hash >> 40 & t->missed_mask] : NULL;
 }
 
+/* A child will be looked for: its slot is wanted soon. */
+static inline void trie_prefetch(const struct trie *t, node_id parent, frame_id frame)
+{
+	__builtin_prefetch(&t->slots[(uint32_t)trie_hash(parent, frame) & t->mask]);
+}
+
 #endif

@@ -6,8 +6,6 @@
  * now. A path that shares its outer part with the one before it waits until that is there. What
  * comes out is a guess, which trie_add checks.
  */
-#include <string.h>
-
 #include "profile/trie_impl.h"
 
 #define WORTH 2 /* searches a path, from which on it is */
@@ -109,7 +107,8 @@ static void follow(struct trie *t, struct walk *w)
 	uint32_t have = from->depth < w->shared ? from->depth : w->shared;
 	if (have < w->shared && before->state != DONE && before->part == PATH)
 		return;
-	memcpy(w->to->nodes, from->nodes, have * sizeof *from->nodes);
+	for (uint32_t d = 0; d < have; d++)
+		w->to->nodes[d] = from->nodes[d];
 	w->to->depth = have;
 	w->node = have ? from->nodes[have - 1] : NODE_ROOT;
 	go_down(t, w);
@@ -151,14 +150,26 @@ static void look_at_node(struct trie *t, struct walk *w)
 	}
 }
 
+/* The next step. True: it was the last. */
+static inline bool step(struct trie *t, struct walk *w)
+{
+	if (w->state == AT_SLOT)
+		look_at_slot(t, w);
+	else if (w->state == AT_NODE)
+		look_at_node(t, w);
+	else if (w->state == WAITS)
+		follow(t, w);
+	return w->state == DONE;
+}
+
 const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *paths, uint32_t n)
 {
-	struct walk walks[TRIE_AHEAD];
-	bool busy = n && t->searched >= WORTH * n; /* as those before needed it */
+	struct walk walks[TRIE_AHEAD], *moving[TRIE_AHEAD];
+	bool worth = n && t->searched >= WORTH * n; /* as those before needed it */
 	t->searched = 0;
 	t->ahead_at = 0;
-	t->ahead_n = busy ? n : 0;
-	if (!busy)
+	t->ahead_n = worth ? n : 0;
+	if (!worth)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		struct trie_ahead *to = &t->ahead[i];
@@ -167,20 +178,14 @@ const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *pa
 		walks[i] = (struct walk){.to = to,
 					 .outermost = paths[i].frames + paths[i].n - 1,
 					 .shared = i ? in_common(&paths[i - 1], &paths[i]) : 0};
+		moving[i] = &walks[i];
 	}
 	begin(t, &walks[0]);
-	while (busy) {
-		busy = false;
-		for (uint32_t i = 0; i < n; i++) {
-			struct walk *w = &walks[i];
-			if (w->state == AT_SLOT)
-				look_at_slot(t, w);
-			else if (w->state == AT_NODE)
-				look_at_node(t, w);
-			else if (w->state == WAITS)
-				follow(t, w);
-			busy |= w->state != DONE;
-		}
-	}
+	for (uint32_t left = n; left;)
+		for (uint32_t i = 0; i < left;)
+			if (step(t, moving[i]))
+				moving[i] = moving[--left];
+			else
+				i++;
 	return t->ahead;
 }

@@ -184,6 +184,30 @@ static bool frame_line(struct script *s, const char *line, size_t n)
 	return true;
 }
 
+/* "sched:sched_switch" and not "cycles:ppp". */
+static bool is_tracepoint(struct text event)
+{
+	const char *end = event.s + event.n,
+		   *colon = event.n ? memchr(event.s, ':', event.n) : NULL;
+	for (const char *p = colon; p && ++p < end;)
+		if (!memchr("ukhpPGHSDWIeb", *p, 13))
+			return !memchr(event.s, '=', event.n) && !memchr(event.s, '/', event.n);
+	return false;
+}
+
+/*
+ * Does @p come from a place behind the event? A tracepoint's fields may look like one: "NR 0 (0,
+ * 7ffc, 1000)" or "flags: 0x80000 (O_CLOEXEC)".
+ */
+static bool is_place(const struct script_header *h, size_t n, const struct script_place *p,
+		     struct text before)
+{
+	if (!p->has_ip || (!p->dso.n && before.n))
+		return false;
+	return !is_tracepoint(h->event) || (p->dso.n && memchr("/[", p->dso.s[0], 2) &&
+					    (p->symbol.n || memmem(h->rest.s, n, "[unknown]", 9)));
+}
+
 static void open_sample(struct script *s, const struct script_header *h)
 {
 	struct import *im = s->im;
@@ -211,7 +235,7 @@ static void open_sample(struct script *s, const struct script_header *h)
 	struct script_place p;
 	struct text before;
 	size_t n = scriptline_without_behind(h->rest.s, h->rest.n);
-	if (n && scriptline_place(h->rest.s, n, &p, &before) && p.has_ip && (p.dso.n || !before.n))
+	if (n && scriptline_place(h->rest.s, n, &p, &before) && is_place(h, n, &p, before))
 		add_frame(s, place_frame(s, &p, 0));
 }
 

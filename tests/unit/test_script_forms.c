@@ -115,6 +115,45 @@ static void test_lines(void **state)
 	}
 }
 
+/* What a tracepoint tells of itself is no place, though it may look like one. */
+static void test_fields(void **state)
+{
+	(void)state;
+	static const char *const fields[] = {
+		"probe:tcp_sendmsg: (ffffffff81505d80) size=b0",
+		"raw_syscalls:sys_enter: NR 0 (0, 7ffc3b0, 1000, 0, 0, 0)",
+		"block:block_rq_issue: 8,0 W 4096 () 123456 + 8 [kworker/0:1]",
+		"syscalls:sys_enter_openat: dfd: 0x9c, filename: 0x7f1234, flags: 0x80000 (O_CLOEXEC)",
+		"kmem:kmalloc: call_site=ffffffff81234567 bytes_req=64 64 (zeroed)",
+		"sched:sched_switch: dd:12 [120] S ==> swapper/1:0 [120]",
+	};
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		for (int stack = 0; stack < 2; stack++) {
+			char text[512];
+			struct counting c;
+			struct err err = {0};
+			snprintf(text, sizeof text, "dd 12 [001] 1.5: %s\n%s", fields[i],
+				 stack ? STACKS : "");
+			counting_init(&c);
+			assert_int_equal(counting_text(&c, text, strlen(text), NULL, &err), 0);
+			assert_int_equal(c.samples, 1);
+			if (strcmp(c.folded.buf, stack ? "read;read_zero 1\n" : "[unknown] 1\n") !=
+			    0)
+				fail_msg("%s: %s", fields[i], c.folded.buf);
+			counting_fini(&c);
+		}
+	/* -F +ip,sym,dso puts the place behind them */
+	static const char flat_place[] =
+		"dd 12 [001] 1.5: raw_syscalls:sys_enter: NR 0 (0, 7ffc3b0) "
+		"ffffffff81001234 do_syscall ([kernel.kallsyms])\n";
+	struct counting c;
+	struct err err = {0};
+	counting_init(&c);
+	assert_int_equal(counting_text(&c, flat_place, strlen(flat_place), NULL, &err), 0);
+	assert_string_equal(c.folded.buf, "do_syscall 1\n");
+	counting_fini(&c);
+}
+
 /* --show-mmap-events and its like tell of maps, tasks and losses between the samples: no samples.
  */
 static void test_records(void **state)
@@ -303,10 +342,11 @@ static void test_cut_wrapper(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),        cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_records),      cmocka_unit_test(test_nameless),
-		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),
-		cmocka_unit_test(test_other_text),   cmocka_unit_test(test_cut_wrapper),
+		cmocka_unit_test(test_forms),       cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_records),     cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_nameless),    cmocka_unit_test(test_instructions),
+		cmocka_unit_test(test_roots),       cmocka_unit_test(test_other_text),
+		cmocka_unit_test(test_cut_wrapper),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "codec/wirestream.h"
 #include "import/pprofparts.h"
@@ -182,15 +183,28 @@ static void name_type(struct pprof *p, struct value_type *v, uint64_t type)
 		snprintf(v->name, sizeof v->name, "unknown");
 }
 
-static void read_types(struct pprof *p)
+/* How many nanoseconds a unit of time is, by the names pprof takes; 0: it is none. */
+static uint64_t nanoseconds_of(struct range unit)
 {
 	static const struct {
-		const char *unit;
+		const char *names[4];
 		uint64_t ns;
-	} units[] = {{"nanoseconds", 1},
-		     {"microseconds", 1000},
-		     {"milliseconds", 1000000},
-		     {"seconds", 1000000000}};
+	} units[] = {{{"nanosecond", "ns"}, 1},
+		     {{"microsecond", "us", "\u03bcs", "\u00b5s"}, 1000},
+		     {{"millisecond", "ms"}, 1000000},
+		     {{"second", "sec", "s"}, 1000000000}};
+	struct range one = unit;
+	if (one.len > 3 && one.data[one.len - 1] == 's')
+		one.len--;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		for (size_t k = 0; k < 4 && units[i].names[k]; k++)
+			if (pprof_is(unit, units[i].names[k]) || pprof_is(one, units[i].names[k]))
+				return units[i].ns;
+	return 0;
+}
+
+static void read_types(struct pprof *p)
+{
 	for (size_t i = 0; i < p->types.len && p->nvalues < VALUES_MAX; i++) {
 		struct wire w = wire_of(p->types.data[i].data, p->types.data[i].len);
 		struct wire_field f;
@@ -200,11 +214,9 @@ static void read_types(struct pprof *p)
 		struct range name = pprof_string(p, type), what = pprof_string(p, unit);
 		struct value_type *v = &p->values[p->nvalues];
 		*v = (struct value_type){.unit = EVENT_COUNT, .factor = 1};
-		for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-			if (pprof_is(what, units[k].unit)) {
-				v->unit = EVENT_NS;
-				v->factor = units[k].ns;
-			}
+		uint64_t ns = nanoseconds_of(what);
+		if (ns)
+			*v = (struct value_type){.unit = EVENT_NS, .factor = ns};
 		name_type(p, v, type);
 		bool plain = pprof_is(what, "count") &&
 			     (pprof_is(name, "samples") || pprof_is(name, "sample"));
@@ -240,7 +252,7 @@ static void announce(struct pprof *p)
 			struct event_desc d = {.unit = v->unit,
 					       .sampled = weight,
 					       .cpu_time = v->unit == EVENT_NS &&
-							   !strcmp(v->name, "cpu"),
+							   !strcasecmp(v->name, "cpu"),
 					       .states = weight && p->ours && v->unit == EVENT_NS &&
 							 !strcmp(v->name, "wall")};
 			memcpy(d.name, v->name, sizeof d.name);

@@ -43,9 +43,10 @@ static void put_message(struct strbuf *b, unsigned field, uint64_t one, uint64_t
 }
 
 /* One sample of 7 ns in one location at 0x10; @texts: with its string table. */
-static void put_profile(struct strbuf *b, bool texts, uint64_t time, uint64_t duration)
+static void put_profile(struct strbuf *b, bool texts, uint64_t time, uint64_t duration,
+			const char *unit)
 {
-	static const char *const strings[] = {"", "cpu", "nanoseconds"};
+	const char *const strings[] = {"", "CPU", unit};
 	put_message(b, 1, 1, 2);
 	put_message(b, 2, 5, 7);
 	put_message(b, 2, 5, 7);
@@ -62,7 +63,7 @@ static struct err err;
 static int read_profile(bool texts, uint64_t time, uint64_t duration)
 {
 	struct strbuf b = {0};
-	put_profile(&b, texts, time, duration);
+	put_profile(&b, texts, time, duration, "nanoseconds");
 	counting_init(&c);
 	err = (struct err){0};
 	int rc = counting_text(&c, b.buf, b.len, NULL, &err);
@@ -131,12 +132,39 @@ static void test_no_hits(void **state)
 	strbuf_fini(&b);
 }
 
+/* Units have short and plural names. */
+static void test_units(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {
+		{"ns", 1},           {"nanosecond", 1},       {"us", 1000},    {"\u03bcs", 1000},
+		{"\u00b5s", 1000},   {"microseconds", 1000},  {"ms", 1000000}, {"s", 1000000000},
+		{"sec", 1000000000}, {"seconds", 1000000000}, {"bytes", 0},    {"", 0}};
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		struct strbuf b = {0};
+		put_profile(&b, true, 0, 0, units[i].unit);
+		counting_init(&c);
+		err = (struct err){0};
+		assert_int_equal(counting_text(&c, b.buf, b.len, NULL, &err), 0);
+		if (c.weight != 14 * (units[i].ns ? units[i].ns : 1) ||
+		    (c.events[0].unit == EVENT_NS) != !!units[i].ns ||
+		    c.events[0].cpu_time != !!units[i].ns)
+			fail_msg("%s: %llu", units[i].unit, (unsigned long long)c.weight);
+		counting_fini(&c);
+		strbuf_fini(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_duration),
 		cmocka_unit_test(test_other_protobuf),
 		cmocka_unit_test(test_no_hits),
+		cmocka_unit_test(test_units),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

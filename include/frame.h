@@ -39,7 +39,8 @@ enum frame_flag {
 	FRAME_NAMED = 1 << 2,    /* name/file/line come from the recording, addr may be 0 */
 	FRAME_OFFSET = 1 << 3,   /* addr is a file offset: the ELF segments could not be read */
 	FRAME_GUESS = 1 << 4,    /* found by a frame-pointer guess in code without CFI */
-	FRAME_STITCHED = 1 << 5, /* completed from the thread's past, not seen in this sample */
+	FRAME_STITCHED = 1 << 5, /* completed from the thread's past or from memory, not in this
+				    sample's dump */
 	FRAME_TAILCALL = 1 << 6, /* told by DWARF call sites only: uncertain */
 	FRAME_INLINED =
 		1 << 7, /* recordings only: the recording itself says this frame is inlined */

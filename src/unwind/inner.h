@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "proc/space.h"
+#include "unwind/beyond.h"
 #include "unwind/rowcache.h"
 #include "unwind/object.h"
 #include "unwind/stitch.h"
@@ -56,7 +57,8 @@ struct unwinder {
 	module_id kernel;
 	struct root_memo root_memo[ROOT_MEMOS];
 	struct stitch *stitch; /* NULL: not wanted */
-	uint32_t *points;      /* FRAMES_MAX, for handing over */
+	struct beyond beyond;
+	uint32_t *points; /* FRAMES_MAX, for handing over */
 	struct stitched_memo stitched[STITCHED_MEMOS];
 	uint32_t learn_left;
 	uint32_t superseded;      /* tables_superseded when the caches were filled */

@@ -53,6 +53,7 @@ void unwinder_free(struct unwinder *u)
 	cache_fini(&u->by_addr);
 	foreign_free(u->foreign);
 	stitch_free(u->stitch);
+	beyond_fini(&u->beyond);
 	free(u->points);
 	free(u->visits);
 	row_work_free(u->work);
@@ -149,26 +150,69 @@ static enum cut_reason remember_or_stitch(struct walk *w, task_id task, frame_id
 	return why;
 }
 
+static bool start_walk(struct walk *w, struct unwinder *u, struct space *space,
+		       const struct raw_sample *s)
+{
+	*w = (struct walk){.u = u, .space = space, .regs = s->regs, .budget = EXPR_BUDGET};
+	w->arch = regs_arch_get(s->regs->arch);
+	if (!w->arch || !regs_get(w->arch, s->regs, w->arch->pc, &w->pc) ||
+	    !regs_get(w->arch, s->regs, w->arch->sp, &w->sp))
+		return false;
+	regs_get(w->arch, s->regs, w->arch->fp, &w->fp);
+	w->stack = s->stack;
+	w->stack_start = w->sp;
+	w->stack_bytes = s->stack_bytes;
+	w->stack_whole = s->stack_bytes < s->stack_asked;
+	return true;
+}
+
+/*
+ * Nothing in the thread's past goes on where the dump of @n frames ends: perhaps the stack itself
+ * still does. What it gives is remembered, so that the next ones need not be read.
+ */
+static enum cut_reason walk_beyond(struct walk *w, task_id task, const struct raw_sample *s,
+				   frame_id *frames, uint32_t max, uint32_t *ret_n)
+{
+	struct unwinder *u = w->u;
+	uint64_t start = w->stack_start, off = w->sp - start;
+	uint32_t known = *ret_n, n;
+	size_t size;
+	bool whole;
+	if (!u->config.live || w->stack_whole || off > w->stack_bytes ||
+	    !beyond_read(&u->beyond, space_pid(w->space), s->stack, start, s->stack_bytes, &size,
+			 &whole))
+		return CUT_DUMP_END;
+	start_walk(w, u, w->space, s);
+	w->stack = u->beyond.bytes;
+	w->stack_bytes = size;
+	w->stack_whole = whole;
+	if (walk_run(w, frames, max, &n) != CUT_NONE || n <= known)
+		return CUT_DUMP_END;
+	make_points(u, n);
+	stitch_learn(u->stitch, task, frames, u->points, n);
+	for (uint32_t k = known; k < n; k++)
+		frames[k] = stitched_frame(u, frames[k]);
+	*ret_n = n;
+	u->stitched_frames = n - known;
+	u->stats.stitched++;
+	return CUT_NONE;
+}
+
 static enum cut_reason stack_frames(struct unwinder *u, struct space *space, task_id task,
 				    const struct raw_sample *s, frame_id *frames, uint32_t max,
 				    uint32_t *ret_n)
 {
-	struct walk w = {.u = u, .space = space, .regs = s->regs, .budget = EXPR_BUDGET};
-	w.arch = regs_arch_get(s->regs->arch);
+	struct walk w;
 	*ret_n = 0;
-	if (!w.arch || !regs_get(w.arch, s->regs, w.arch->pc, &w.pc) ||
-	    !regs_get(w.arch, s->regs, w.arch->sp, &w.sp))
+	if (!start_walk(&w, u, space, s))
 		return CUT_NO_REGS;
-	regs_get(w.arch, s->regs, w.arch->fp, &w.fp);
-	w.stack = s->stack;
-	w.stack_start = w.sp;
-	w.stack_bytes = s->stack_bytes;
-	w.stack_whole = s->stack_bytes < s->stack_asked;
 	enum cut_reason why = walk_run(&w, frames, max, ret_n);
 	if (why == CUT_DUMP_END)
 		why = chain_continue(&w, s, frames, max, ret_n, why);
 	if (u->stitch)
 		why = remember_or_stitch(&w, task, frames, max, ret_n, why);
+	if (u->stitch && why == CUT_DUMP_END && *ret_n)
+		why = walk_beyond(&w, task, s, frames, max, ret_n);
 	return why;
 }
 
@@ -244,7 +288,7 @@ size_t unwinder_bytes(const struct unwinder *u)
 	return sizeof *u + (u->by_pc.sets + u->by_addr.sets) * 2 * sizeof(struct cache_entry) +
 	       rules_bytes(u->rules) + objects_bytes(u->objects) +
 	       (FRAMES_MAX + 1) * (sizeof *u->visits + sizeof *u->points) +
-	       (u->stitch ? stitch_bytes(u->stitch) : 0);
+	       (u->stitch ? stitch_bytes(u->stitch) : 0) + beyond_bytes(&u->beyond);
 }
 
 void unwinder_stats(const struct unwinder *u, struct unwind_stats *ret_stats)

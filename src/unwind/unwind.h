@@ -14,9 +14,9 @@ struct space;
 struct unwinder;
 
 struct unwind_config {
-	const char *symfs;   /* --symfs DIR, NULL */
-	bool stitch;         /* complete cut stacks from the thread's past */
-	bool live;           /* /proc/PID files may be opened */
+	const char *symfs; /* --symfs DIR, NULL */
+	bool stitch; /* complete cut stacks from the thread's past; if live, from its memory */
+	bool live;   /* /proc/PID files may be opened */
 	uint32_t max_frames; /* 1024 */
 	size_t past_bytes;   /* cap of the memory of past stacks, all threads together */
 };
@@ -24,7 +24,7 @@ struct unwind_config {
 struct unwind_result {
 	uint32_t nframes;
 	enum cut_reason cut; /* CUT_NONE: complete */
-	uint32_t stitched;   /* frames taken from the past; 0 none */
+	uint32_t stitched;   /* frames taken from the past or from memory; 0 none */
 };
 
 struct unwinder *unwinder_new(struct tables *tables, const struct unwind_config *config);

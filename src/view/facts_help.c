@@ -15,7 +15,8 @@ static const struct fact_word words[] = {
 		  "--sampler perf stops none"},
 	{"gap", "time in which nothing was sampled because events were exchanged (e)"},
 	{"cut", "stacks whose callers are not all known: they hang under [truncated]"},
-	{"stitched", "stacks that were cut and completed from the same thread's past"},
+	{"stitched",
+	 "stacks that were cut and completed from the same thread's past or its memory"},
 	{"no-sym", "samples in code without symbols: install its debug files, or set "
 		   "DEBUGINFOD_URLS"},
 	{"fetch", "a debug file on its way"},

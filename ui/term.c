@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -494,7 +495,10 @@ struct term_event term_next(void)
 		return ev;
 	rc = wget_wch(term.keys, &ch);
 	if (rc == ERR) {
-		if (term.deaf++ > DEAF_READS)
+		struct pollfd in = {.fd = term.in, .events = POLLIN};
+
+		term.deaf = poll(&in, 1, 0) > 0 ? term.deaf + 1 : 0;
+		if (term.deaf > DEAF_READS)
 			ev.kind = TERM_FINISHED;
 		return ev;
 	}

@@ -91,6 +91,17 @@ check "20 × 4 does not end it" size_is 20 4
 check "200 × 50" eval 'size_is 200 50 && rows_are_whole'
 check "1 × 1 does not end it" size_is 1 1
 check "80 × 24 again" eval 'size_is 80 24 && rows_are_whole'
+# As when the window's edge is dragged: nobody presses a key meanwhile.
+resized() {
+	local pid i
+	pid=$(profiler) || return 1
+	for ((i = 0; i < 150; i++)); do
+		kill -WINCH "$pid" 2>/dev/null || return 1
+		sleep 0.02
+	done
+	[ "$(profiler)" = "$pid" ]
+}
+check "150 changes of size in a row do not end it" resized
 
 check "Ctrl-Z gives the terminal back" eval 'keys C-z; await_screen 5 "Stopped" && restored'
 check "fg brings the screen again" eval 'type_line fg; await_screen 5 alpha'

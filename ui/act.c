@@ -125,9 +125,10 @@ static void do_previous_tab(struct ui *ui, struct page *page)
 static bool search_from_start(struct ui *ui, const char *text)
 {
 	struct page *page = page_now(ui);
+	int from = ui->search_key.kind ? page_find(page, ui->search_key) : -1;
 
 	snprintf(ui->search, sizeof ui->search, "%s", text);
-	page_move(page, ui->search_from);
+	page_move(page, from >= 0 ? from : ui->search_from);
 	return page_search(ui, page, 0);
 }
 
@@ -145,12 +146,18 @@ static void search_done(struct ui *ui, const char *text)
 static void search_cancelled(struct ui *ui)
 {
 	search_from_start(ui, "");
+	if (!ui->search_key.kind)
+		page_home(page_now(ui));
 }
 
 static void do_search(struct ui *ui, struct page *page)
 {
+	const struct row *row = page_cursor(page);
+
 	ui->search_from = page->cursor;
+	ui->search_key = row && page->pinned ? row->key : (struct row_key){0};
 	overlay_prompt(ui, "Search:", "", search_done);
+	ui->overlay.edit.most = sizeof ui->search - 1;
 	ui->overlay.changed = search_changed;
 	ui->overlay.cancelled = search_cancelled;
 }
@@ -190,21 +197,29 @@ static void filter_entered(struct ui *ui, const char *text)
 			keymap_text(&ui->keys, ACTION_BACK, key));
 }
 
+static void filter_cancelled(struct ui *ui)
+{
+	filter_done(ui, ui->filter_before);
+}
+
 static void do_filter(struct ui *ui, struct page *page)
 {
 	if (!page->view->filtered) {
 		app_say(ui, MESSAGE_INFO, "this screen has nothing to filter");
 		return;
 	}
+	memcpy(ui->filter_before, ui->filter, sizeof ui->filter_before);
 	overlay_prompt(ui, "Filter:", ui->filter, filter_entered);
+	ui->overlay.edit.most = sizeof ui->filter - 1;
 	ui->overlay.changed = filter_done;
+	ui->overlay.cancelled = filter_cancelled;
 }
 
-/* Source lines stay in their order: say so instead of doing nothing. */
+/* Lines, paths, edges stay in their order: say so instead of doing nothing. */
 static bool has_own_order(struct ui *ui, const struct page *page)
 {
 	if (page->screen->flags & SCREEN_ORDERED)
-		app_say(ui, MESSAGE_INFO, "lines stay in their order here");
+		app_say(ui, MESSAGE_INFO, "rows stay in their order here");
 	return page->screen->flags & SCREEN_ORDERED;
 }
 
@@ -377,15 +392,22 @@ static void flip(struct ui *ui, struct page *page, uint32_t flag, const char *on
 	app_say(ui, MESSAGE_INFO, "%s", ui->flags & flag ? on : off);
 }
 
+/* Hiding both would leave nothing. */
+static void show_other(struct ui *ui, const struct page *page, uint32_t other)
+{
+	if (page->view->flags & other)
+		ui->flags &= ~other;
+}
+
 static void do_kernel(struct ui *ui, struct page *page)
 {
-	ui->flags &= ~(uint32_t)QUERY_NO_USER; /* hiding both would leave nothing */
+	show_other(ui, page, QUERY_NO_USER);
 	flip(ui, page, QUERY_NO_KERNEL, "kernel hidden", "kernel shown");
 }
 
 static void do_user(struct ui *ui, struct page *page)
 {
-	ui->flags &= ~(uint32_t)QUERY_NO_KERNEL;
+	show_other(ui, page, QUERY_NO_KERNEL);
 	flip(ui, page, QUERY_NO_USER, "user code hidden", "user code shown");
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/plain.h"
 #include "screen.h"
 
 #define WINDOW_START_NS 10000000000ULL
@@ -179,10 +180,29 @@ static void save_over(struct ui *ui, const char *yes)
 	engine_command(ui->engine, &ui->save);
 }
 
-static void notice(struct ui *ui, const struct notice *n)
+/* Does @name, as notices tell it, mean the file that was to be saved last? */
+static bool is_saved_last(const struct ui *ui, const char *name)
+{
+	char last[sizeof((struct notice *)0)->text];
+
+	plain_copy(last, sizeof last, ui->save.text);
+	return !strcmp(last, name);
+}
+
+/* What the person types elsewhere must not answer it. */
+static void ask_to_replace(struct ui *ui)
 {
 	char question[sizeof ui->save.text + 32];
 
+	if (!ui->exists || ui->overlay.kind != OVERLAY_NONE)
+		return;
+	ui->exists = false;
+	snprintf(question, sizeof question, "%s exists. Replace it?", ui->save.text);
+	overlay_question(ui, question, save_over);
+}
+
+static void notice(struct ui *ui, const struct notice *n)
+{
 	switch (n->kind) {
 	case NOTICE_INFO: app_say(ui, MESSAGE_INFO, "%s", n->text); break;
 	case NOTICE_WARN: app_say(ui, MESSAGE_WARN, "%s", n->text); break;
@@ -192,8 +212,9 @@ static void notice(struct ui *ui, const struct notice *n)
 		app_say(ui, MESSAGE_INFO, "%s", *n->text ? n->text : "the target has ended");
 		break;
 	case NOTICE_EXISTS:
-		snprintf(question, sizeof question, "%s exists. Replace it?", ui->save.text);
-		overlay_question(ui, question, save_over);
+		ui->exists = is_saved_last(ui, n->text);
+		if (!ui->exists)
+			app_say(ui, MESSAGE_WARN, "%s exists: not saved", n->text);
 	}
 }
 
@@ -231,10 +252,10 @@ static void take_answer(struct ui *ui)
 	ui->has_status = true;
 	if (app_reading(ui) && !ui->progress_from_ns)
 		ui->progress_from_ns = clock_mono_ns();
-	if (*a->status.say && strcmp(a->status.say, ui->said)) {
+	if (*a->status.say && strcmp(a->status.say, ui->said) &&
+	    ui->message_kind == MESSAGE_NONE) { /* else once that is gone */
 		snprintf(ui->said, sizeof ui->said, "%s", a->status.say);
-		if (ui->message_kind == MESSAGE_NONE)
-			app_say(ui, MESSAGE_WARN, "%s", ui->said);
+		app_say(ui, MESSAGE_WARN, "%s", ui->said);
 	}
 	page_take(ui, page, a);
 	ui->redraw = true;
@@ -270,6 +291,7 @@ void app_poll(struct ui *ui)
 	take_answer(ui); /* first: it rests engine_fd */
 	while (engine_notice(ui->engine, &n))
 		notice(ui, &n);
+	ask_to_replace(ui);
 	if (ui->message_kind && ui->message_until_ns && clock_mono_ns() > ui->message_until_ns) {
 		ui->message_kind = MESSAGE_NONE;
 		ui->redraw = true;

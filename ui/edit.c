@@ -20,6 +20,7 @@ void edit_set(struct edit *e, const char *text)
 	       ((unsigned char)e->text[e->len - 1] & 0x80))
 		e->text[--e->len] = '\0'; /* a character cut in half */
 	e->at = e->len;
+	e->most = sizeof e->text - 1;
 }
 
 static void cut(struct edit *e, size_t from, size_t to)
@@ -34,7 +35,7 @@ static void insert(struct edit *e, uint32_t ch)
 	char bytes[4];
 	size_t n = (size_t)utf8_put(bytes, ch);
 
-	if (e->len + n >= sizeof e->text)
+	if (e->len + n > e->most)
 		return;
 	memmove(e->text + e->at + n, e->text + e->at, e->len - e->at + 1);
 	memcpy(e->text + e->at, bytes, n);

@@ -148,7 +148,7 @@ void page_home(struct page *page)
 	page->pinned = false;
 }
 
-static int find_key(const struct page *page, struct row_key key)
+int page_find(const struct page *page, struct row_key key)
 {
 	for (size_t i = 0; i < page->shown.len; i++)
 		if (row_key_equal(page->answer->rows[page->shown.data[i]].key, key))
@@ -226,7 +226,7 @@ void page_take(struct ui *ui, struct page *page, const struct answer *answer)
 			vec_push(&page->shown, i);
 	if (first && answer->nrows)
 		place_first(page);
-	at = page->pinned ? find_key(page, page->cursor_key) : 0;
+	at = page->pinned ? page_find(page, page->cursor_key) : 0;
 	if (page->screen->flags & SCREEN_FOLLOW && at_end)
 		at = (int)page->shown.len - 1;
 	page->cursor = clamp(page, at >= 0 ? at : page->cursor);

@@ -118,8 +118,10 @@ struct ui {
 	task_id last_task; /* under the cursor of Threads at last, for `t` */
 	char last_thread[64];
 	char filter[QUERY_TEXT];
+	char filter_before[QUERY_TEXT]; /* when its prompt was opened */
 	char search[QUERY_TEXT];
-	int search_from; /* the cursor when the search began */
+	struct row_key search_key; /* the cursor's when the search began, kind 0: nobody moved it */
+	int search_from;           /* and where it was */
 	bool frozen;
 	uint64_t until_ns;
 	struct answer_status status; /* of the newest answer */
@@ -134,6 +136,7 @@ struct ui {
 	char said[256];            /* the newest sentence of the source that was shown */
 	struct command save;       /* to be repeated with replace */
 	char save_name[EDIT_TEXT];
+	bool exists; /* that file does: to be asked as soon as nothing lies over the screen */
 	uint32_t interval_ms;
 	bool ask, quit, redraw, anew, suspend; /* wishes to the loop */
 	void (*mouse)(bool on); /* switch the terminal's mouse reporting; NULL in tests */
@@ -165,8 +168,9 @@ void page_take(struct ui *ui, struct page *page,
 void page_ask(struct ui *ui, struct page *page);
 const struct row *page_row(const struct page *page, int index); /* of shown; NULL: none */
 const struct row *page_cursor(const struct page *page);
-void page_move(struct page *page, int to); /* clamps, pins */
-void page_home(struct page *page);         /* to the top, as if it had never been moved */
+int page_find(const struct page *page, struct row_key key); /* in shown; -1: not there */
+void page_move(struct page *page, int to);                  /* clamps, pins */
+void page_home(struct page *page); /* to the top, as if it had never been moved */
 void page_expand(struct ui *ui, struct page *page, bool expand);
 bool page_search(struct ui *ui, struct page *page, int step); /* from the cursor, 0: itself too */
 /* The function a row is or leads to; kind 0: none. */

@@ -22,7 +22,7 @@ const struct screen screen_callers = {
 		"One function with its callers above and its callees below. OF IT% is the part of the "
 		"function's total that a caller brings or a callee takes. Enter goes to that function, "
 		"on the function itself to its source.",
-	.flags = SCREEN_CODE | SCREEN_DRILL | SCREEN_TOTAL,
+	.flags = SCREEN_CODE | SCREEN_DRILL | SCREEN_TOTAL | SCREEN_ORDERED,
 	.foot = {ACTION_ENTER, ACTION_SOURCE, ACTION_BOTTOM_UP},
 	.enter = enter,
 };

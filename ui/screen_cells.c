@@ -78,6 +78,7 @@ static bool act(struct ui *ui, struct page *page, enum action action)
 		return false;
 	overlay_prompt(ui, "Filter, as count>=10,total>50 or a part of a name:", page->options,
 		       options_done);
+	ui->overlay.edit.most = sizeof page->options - 1;
 	return true;
 }
 
@@ -89,7 +90,7 @@ const struct screen screen_events = {
 		"it was on the hardware, over how many seconds, and the metrics made of it in the window. "
 		"A value that is not there says why. e chooses another set while all goes on; sets that "
 		"were in use before stay below, and Enter shows all screens by one of them.",
-	.flags = SCREEN_TREE | SCREEN_EXPLAINS,
+	.flags = SCREEN_TREE | SCREEN_EXPLAINS | SCREEN_ORDERED,
 	.foot = {ACTION_EVENTS, ACTION_ENTER, ACTION_RATE},
 	.enter = enter_set,
 };
@@ -105,7 +106,8 @@ const struct screen screen_topdown = {
 		"OWN how much of its own slots go there. The line above names the part to look at and "
 		"what to do next. e chooses a set that counts slots.",
 	.empty = "no samples of events that count slots yet",
-	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL | SCREEN_CODE | SCREEN_EXPLAINS,
+	.flags = SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL | SCREEN_CODE | SCREEN_EXPLAINS |
+		 SCREEN_ORDERED,
 	.foot = {ACTION_ENTER, ACTION_EVENTS, ACTION_EXPAND, ACTION_EXPAND_ALL, ACTION_SOURCE},
 	.enter = enter_slots,
 };

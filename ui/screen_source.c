@@ -6,14 +6,6 @@
 
 #define ARROWS_FAR 200 /* rows that a jump arrow may span */
 
-static int index_of(const struct page *page, struct row_key key)
-{
-	for (int i = 0; i < (int)page->shown.len; i++)
-		if (row_key_equal(page_row(page, i)->key, key))
-			return i;
-	return -1;
-}
-
 static bool enter(struct ui *ui, struct page *page, const struct row *row)
 {
 	struct row_key key = row_function(row);
@@ -24,7 +16,7 @@ static bool enter(struct ui *ui, struct page *page, const struct row *row)
 			  row->key.kind == ROW_INLINE ? row->name : row->note);
 		return true;
 	}
-	if (row->go.kind == ROW_INSN && (at = index_of(page, row->go)) >= 0) {
+	if (row->go.kind == ROW_INSN && (at = page_find(page, row->go)) >= 0) {
 		page_move(page, at);
 		return true;
 	}
@@ -118,7 +110,7 @@ static void draw(struct ui *ui, struct page *page, struct rect body)
 
 	if (!row || row->key.kind != ROW_INSN || row->go.kind != ROW_INSN)
 		return;
-	to = index_of(page, row->go);
+	to = page_find(page, row->go);
 	if (to < 0 || to == from || to - from > ARROWS_FAR || from - to > ARROWS_FAR)
 		return;
 	for (int i = from < to ? from : to; i <= (from < to ? to : from); i++) {

@@ -27,7 +27,7 @@ const struct screen screen_tree = {
 		"the function, then its callers, then theirs. The hottest path opens by itself; + and - "
 		"or the arrows open and close, * opens all. Stacks that did not reach their root hang "
 		"under [truncated]. Enter opens the source.",
-	.flags = SCREEN_CODE | SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL,
+	.flags = SCREEN_CODE | SCREEN_TREE | SCREEN_UNFOLDS | SCREEN_TOTAL | SCREEN_ORDERED,
 	.foot = {ACTION_EXPAND, ACTION_COLLAPSE, ACTION_EXPAND_ALL, ACTION_ENTER, ACTION_CALLERS},
 	.enter = enter_source,
 };

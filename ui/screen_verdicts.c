@@ -33,7 +33,7 @@ const struct screen screen_verdicts = {
 		"many functions have 80 % of the time, how deep stacks go, which function has most callers "
 		"(most others call it) and which most callees (it calls most others), how many recurse.",
 	.empty = "no verdict that the samples carry",
-	.flags = SCREEN_TOTAL | SCREEN_EXPLAINS,
+	.flags = SCREEN_TOTAL | SCREEN_EXPLAINS | SCREEN_ORDERED,
 	.foot = {ACTION_ENTER, ACTION_SOURCE, ACTION_CALLERS, ACTION_EVENTS},
 	.enter = enter,
 };

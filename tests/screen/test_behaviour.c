@@ -369,7 +369,7 @@ static void source_keeps_its_order(void **state)
 {
 	(void)state;
 	script_keys(&s, "a <");
-	assert_true(screen_has("lines stay in their order here"));
+	assert_true(screen_has("rows stay in their order here"));
 	assert_false(screen_has("sorted by"));
 	script_keys(&s, "F6");
 	assert_int_equal(s.ui.overlay.kind, 0);

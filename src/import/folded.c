@@ -2,9 +2,11 @@
  * folded: folded stacks, "outermost;…;innermost COUNT" a line, as stackcollapse and its relatives
  * write them.
  *
- * Counts may be fractional, so the whole file is looked through for what unit its weights need
- * before it is read. Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames. Lines
- * that are no stacks are counted, lines that begin with # are remarks. Source thread.
+ * Counts may be fractional, or sums of periods, so the whole file is looked through for what unit
+ * its weights need, and for what they are multiples of, before it is read. Austin's files are of
+ * this form too: a line an observation, microseconds, the process and the thread in place of
+ * frames. Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames. Lines that are no
+ * stacks are counted, lines that begin with # are remarks. Source thread.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,6 +19,7 @@
 
 #define FRACTION   1e6                    /* fractional counts are kept to six decimals */
 #define WEIGHT_MAX ((double)(1ull << 62)) /* of all stacks together */
+#define PERIOD_MIN 1000                   /* what all counts are a multiple of: not by chance */
 
 struct folded {
 	struct import *im;
@@ -28,6 +31,12 @@ struct folded {
 	double scale; /* weights a count */
 	double rate;  /* observations a count: 1, less where counts are nanoseconds */
 	double worth; /* observations of equal weight a count; 0: as many */
+	bool austin;  /* each line is one */
+};
+
+struct totals {
+	double sum;
+	uint64_t lines, period; /* period: the greatest number that all are multiples of */
 };
 
 /* The count at the line's end; where the stack ends. */
@@ -76,28 +85,76 @@ static frame_id frame_of(struct folded *f, const char *s, size_t n)
 	return id;
 }
 
+/* "file.py:function:12" → one frame of that function. */
+static frame_id austin_frame(struct folded *f, const char *s, size_t n)
+{
+	struct tables *t = f->im->tables;
+	const char *colon = memrchr(s, ':', n),
+		   *before = colon ? memrchr(s, ':', (size_t)(colon - s)) : NULL;
+	uint64_t line = 0, key = hash_bytes(s, n);
+	uint32_t id;
+	if (!before || before + 1 == colon || colon + 1 == s + n)
+		return frame_of(f, s, n);
+	for (const char *p = colon + 1; p < s + n; p++)
+		if ((unsigned)(*p - '0') > 9 ||
+		    (line = line * 10 + (uint64_t)(*p - '0')) > INT32_MAX)
+			return frame_of(f, s, n);
+	if (map64_get(&f->memo, key, &id))
+		return id;
+	id = import_frame(f->im, 0, tables_strn(t, before + 1, (size_t)(colon - before - 1)), 0,
+			  tables_strn(t, s, (size_t)(before - s)), (uint32_t)line, 0);
+	map64_put(&f->memo, key, id);
+	return id;
+}
+
+/* "P12;T0:13;" begins the line, the thread's number behind the interpreter's. Returns its length.
+ */
+static size_t austin_thread(const char *line, size_t n, struct raw_sample *s)
+{
+	char head[64];
+	int pid, tid, interpreter, length = 0;
+	memcpy(head, line, n < sizeof head - 1 ? n : sizeof head - 1);
+	head[n < sizeof head - 1 ? n : sizeof head - 1] = 0;
+	if (sscanf(head, "P%9d;T%9d:%9d%n", &pid, &interpreter, &tid, &length) < 3 || !length)
+		length = sscanf(head, "P%9d;T%9d%n", &pid, &tid, &length) == 2 ? length : 0;
+	size_t used = (size_t)length;
+	if (!used || (used < n && line[used] != ';'))
+		return 0;
+	s->pid = pid;
+	s->tid = tid;
+	return used + (used < n);
+}
+
 static int add_stack(struct folded *f, const char *line, size_t n, double count)
 {
 	f->frames.len = 0;
-	for (size_t end = n;;) {
-		const char *semicolon = memrchr(line, ';', end);
-		size_t start = semicolon ? (size_t)(semicolon - line) + 1 : 0;
-		if (end > start && vec_push(&f->frames, frame_of(f, line + start, end - start)))
-			return -ENOMEM;
-		if (!semicolon)
-			break;
-		end = start - 1;
-	}
 	struct raw_sample s = {.cpu = UINT32_MAX,
 			       .flags = SAMPLE_TIMELESS,
 			       .event = f->event,
 			       .weight = (uint64_t)llround(count * f->scale),
 			       .hits = count * f->rate < 1 ? 1 : (uint64_t)llround(count * f->rate),
-			       .effective = count * f->worth,
-			       .frames = f->frames.data,
-			       .nframes = (uint32_t)f->frames.len};
+			       .effective = count * f->worth};
+	size_t who = f->austin ? austin_thread(line, n, &s) : 0;
+	line += who;
+	n -= who;
+	for (size_t end = n; n;) {
+		const char *semicolon = memrchr(line, ';', end);
+		size_t start = semicolon ? (size_t)(semicolon - line) + 1 : 0;
+		if (end > start && vec_push(&f->frames, (f->austin ? austin_frame : frame_of)(
+								f, line + start, end - start)))
+			return -ENOMEM;
+		if (!semicolon)
+			break;
+		end = start - 1;
+	}
+	if (who && !f->frames.len && vec_push(&f->frames, FRAME_UNKNOWN))
+		return -ENOMEM;
 	if (!f->frames.len || !(count > 0))
 		return 0;
+	s.frames = f->frames.data;
+	s.nframes = (uint32_t)f->frames.len;
+	if (f->austin)
+		s.hits = 1;
 	s.cut = (uint8_t)import_cut(f->im, s.frames, s.nframes);
 	f->im->sink->ops->sample(f->im->sink->ctx, &s);
 	return 0;
@@ -168,9 +225,11 @@ static int folded_recognise(const uint8_t *head, size_t n)
  * Weights a count: 1, or a million where counts have fractions, or less where the sum would not
  * fit. Reads the whole stream and begins it anew.
  */
-static int choose_scale(struct import *im, double *ret_scale, double *ret_sum, struct err *err)
+static int choose_scale(struct import *im, double *ret_scale, struct totals *ret_totals,
+			struct err *err)
 {
 	double sum = 0, count, scale = 1;
+	*ret_totals = (struct totals){0};
 	bool fractions = false, fraction;
 	size_t len, stack;
 	char *line;
@@ -184,6 +243,11 @@ static int choose_scale(struct import *im, double *ret_scale, double *ret_sum, s
 			 split_count(line, len, &stack, &count, &fraction)) {
 			fractions |= fraction;
 			sum += count;
+			ret_totals->lines += count > 0;
+			uint64_t a = (uint64_t)count, b = ret_totals->period;
+			for (uint64_t rest; b; a = b, b = rest)
+				rest = a % b;
+			ret_totals->period = a;
 		}
 	}
 	for (scale = fractions ? FRACTION : 1; sum * scale > WEIGHT_MAX;)
@@ -192,7 +256,9 @@ static int choose_scale(struct import *im, double *ret_scale, double *ret_sum, s
 	if (!rc)
 		stream_utf8(im->in);
 	*ret_scale = scale;
-	*ret_sum = sum;
+	ret_totals->sum = sum;
+	if (fractions)
+		ret_totals->period = 0;
 	return rc;
 }
 
@@ -229,16 +295,55 @@ static double take_unit(struct import *im, double sum, struct event_desc *d, dou
 	return samples / sum;
 }
 
+/* "# austin: 3.4.1" and "# mode: wall" at the top. */
+static void take_austin(struct folded *f, double sum, struct event_desc *d)
+{
+	const uint8_t *head;
+	size_t n = stream_peek(f->im->in, 1024, &head);
+	const char *p = (const char *)head, *end = p + (n < 1024 ? n : 1024), *nl;
+	char mode[8] = "";
+	for (; p < end && *p == '#' && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1) {
+		f->austin |= nl - p > 10 && !memcmp(p, "# austin: ", 10);
+		if (nl - p > 8 && !memcmp(p, "# mode: ", 8))
+			snprintf(mode, sizeof mode, "%.*s", (int)(nl - p - 8), p + 8);
+	}
+	mode[strcspn(mode, "\r ")] = 0;
+	bool cpu = !strcmp(mode, "cpu");
+	f->austin &= (cpu || !strcmp(mode, "wall")) && d->unit == EVENT_COUNT && !d->scale &&
+		     sum < WEIGHT_MAX / 1000;
+	if (!f->austin)
+		return;
+	memcpy(d->name, mode, sizeof mode);
+	d->unit = EVENT_NS;
+	d->cpu_time = cpu;
+	f->scale = 1000;
+}
+
+/* Counts that are sums of one period: so many samples there were. */
+static void take_period(struct folded *f, const struct totals *t, const struct event_desc *d)
+{
+	char text[128];
+	if (t->period < PERIOD_MIN || t->lines < 2 || f->austin || d->unit != EVENT_COUNT)
+		return;
+	f->rate = 1 / (double)t->period;
+	snprintf(text, sizeof text,
+		 "all counts are multiples of %llu: each %llu is taken for a sample",
+		 (unsigned long long)t->period, (unsigned long long)t->period);
+	f->im->sink->ops->say(f->im->sink->ctx, text);
+}
+
 static int folded_run(struct import *im, struct err *err)
 {
 	struct folded f = {.im = im};
-	double sum;
-	int first = choose_scale(im, &f.scale, &sum, err);
+	struct totals totals;
+	int first = choose_scale(im, &f.scale, &totals, err);
 	if (first)
 		return first;
 	struct event_desc d = {
 		.name = "samples", .sampled = true, .scale = f.scale != 1 ? 1 / f.scale : 0};
-	f.rate = take_unit(im, sum, &d, &f.worth);
+	f.rate = take_unit(im, totals.sum, &d, &f.worth);
+	take_austin(&f, totals.sum, &d);
+	take_period(&f, &totals, &d);
 	f.event = import_event_desc(im, &d);
 	map64_init(&f.memo);
 	char *line;

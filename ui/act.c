@@ -460,7 +460,7 @@ static void do_whole_name(struct ui *ui, struct page *page)
 	strbuf_puts(text, *row->full ? row->full : row->name);
 	strbuf_putc(text, '\n');
 	if (*row->file)
-		strbuf_printf(text, "%s:%u\n", row->file, row->line);
+		strbuf_printf(text, row->line ? "%s:%u\n" : "%s\n", row->file, row->line);
 	if (*row->module)
 		strbuf_printf(text, "%s\n", row->module);
 }

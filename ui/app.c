@@ -165,8 +165,8 @@ void app_mouse(struct ui *ui, int x, int y, bool twice, int wheel)
 			zone_hit(ui, &ui->zones[i]);
 			return;
 		}
-	row = page->top + y - ui->layout.body.y;
-	if (!rect_holds(ui->layout.body, x, y) || row >= (int)page->shown.len)
+	row = rect_holds(ui->layout.body, x, y) ? table_row_at(page, ui->layout.body, y) : -1;
+	if (row < 0)
 		return;
 	page_move(page, row);
 	if (twice)
@@ -250,6 +250,8 @@ static void take_answer(struct ui *ui)
 	}
 	ui->status = a->status;
 	ui->has_status = true;
+	if (ui->frozen && !ui->until_ns) /* nothing was there yet to be frozen */
+		ui->until_ns = a->time_ns;
 	if (app_reading(ui) && !ui->progress_from_ns)
 		ui->progress_from_ns = clock_mono_ns();
 	if (*a->status.say && strcmp(a->status.say, ui->said) &&
@@ -305,13 +307,17 @@ void app_poll(struct ui *ui)
 static void too_small(struct ui *ui)
 {
 	struct canvas *c = &ui->canvas;
-	char text[80];
+	char text[80], key[KEY_TEXT];
 
 	snprintf(text, sizeof text, "too small: %dx%d", c->w, c->h);
 	canvas_text(c, 0, 0, c->w, (struct pen){LOOK_WARN, 0}, text);
 	snprintf(text, sizeof text, "needs %dx%d", LAYOUT_MIN_W, LAYOUT_MIN_H);
 	canvas_text(c, 0, 1, c->w, (struct pen){LOOK_NORMAL, 0}, text);
-	canvas_text(c, 0, 2, c->w, (struct pen){LOOK_DIM, 0}, "q quits");
+	if (ui->overlay.kind == OVERLAY_NONE)
+		snprintf(text, sizeof text, "%s quits", keymap_text(&ui->keys, ACTION_QUIT, key));
+	else
+		snprintf(text, sizeof text, "Esc goes back");
+	canvas_text(c, 0, 2, c->w, (struct pen){LOOK_DIM, 0}, text);
 }
 
 void app_frame(struct ui *ui)

@@ -72,6 +72,7 @@ static void draw_place(struct canvas *c, const struct page *page, const struct r
 {
 	char text[400], number[NUMBER_TEXT];
 	uint64_t n = page->screen->flags & SCREEN_TOTAL ? row->total_samples : row->self_samples;
+	int used;
 
 	snprintf(text, sizeof text, "  %s sample%s", number_grouped(number, n), n == 1 ? "" : "s");
 	if (n)
@@ -83,10 +84,10 @@ static void draw_place(struct canvas *c, const struct page *page, const struct r
 	snprintf(text, sizeof text, row->line ? "  %.200s:%u" : "  %.200s", row->file, row->line);
 	if (*row->file)
 		from_right(c, &r, LOOK_LINE, text);
-	r.w -= canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, row->full);
+	used = canvas_text(c, r.x, r.y, r.w, (struct pen){LOOK_NOTE, 0}, row->full);
 	if (row->key.kind == ROW_THREAD && *row->module) {
 		snprintf(text, sizeof text, "  in %.300s", row->module);
-		canvas_text(c, c->w - r.w, r.y, r.w, (struct pen){LOOK_DIM, 0}, text);
+		canvas_text(c, r.x + used, r.y, r.w - used, (struct pen){LOOK_DIM, 0}, text);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "screen.h"
+#include "view/cell.h"
 #include "view/facts.h"
 #include "view/utf8.h"
 
@@ -97,7 +98,8 @@ static void add_columns(const struct page *page, struct strbuf *text)
 		       : c->id == COLUMN_METRIC       ? "metrics"
 		       : c->id == COLUMN_METRIC_TOTAL ? "\xce\xa3metrics"
 		       : c->id == COLUMN_CELL         ? "numbers"
-						      : "[k] [.]",
+		       : c->cell == cell_tag          ? "[k] [.]"
+						      : "remark",
 		       16);
 		strbuf_printf(text, "%s\n", c->help);
 	}

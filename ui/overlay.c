@@ -388,8 +388,8 @@ static void draw_text(struct ui *ui)
 	canvas_clear(c);
 	canvas_text(c, o->plain ? 0 : 2, 0, c->w - 2, (struct pen){LOOK_BRAND, 0}, o->title);
 	draw_lines(c, o->text.buf ? o->text.buf : "", r, o->top, !o->plain);
-	canvas_scroll(c, (struct rect){c->w - 1, r.y, o->plain ? 0 : 1, r.h}, o->top, r.h,
-		      o->lines);
+	if (!o->plain) /* nothing lies over what is to be copied */
+		canvas_scroll(c, (struct rect){c->w - 1, r.y, 1, r.h}, o->top, r.h, o->lines);
 	canvas_text(c, o->plain ? 0 : 2, c->h - 1, c->w - 2, (struct pen){LOOK_DOES, 0},
 		    o->lines > r.h ? "arrows and PgDn scroll, any other key goes back"
 				   : "any key goes back");

@@ -19,6 +19,8 @@ static size_t fit_bytes(const char *line, size_t len, int w, bool words)
 		const char *at = s;
 
 		cells += utf8_width(utf8_next(&s));
+		if (s > end && len < LINE_BYTES)
+			fits = end; /* what was left draws nothing */
 		if (cells > w || s > end || (size_t)(s - line) >= LINE_BYTES)
 			break;
 		if (*at == ' ')

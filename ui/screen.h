@@ -180,6 +180,8 @@ void row_function_name(const struct row *row, char *ret, size_t size);
 
 /* Widgets. */
 void table_draw(struct ui *ui, struct page *page, struct rect heads, struct rect body);
+/* The row of shown that line @y of @body belongs to, -1: none. */
+int table_row_at(const struct page *page, struct rect body, int y);
 void header_draw(struct ui *ui);
 void footer_draw(struct ui *ui);
 int footer_sentence(struct ui *ui, const char *text, struct pen pen); /* how many lines */

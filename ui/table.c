@@ -99,17 +99,19 @@ static void mark_matches(struct canvas *c, int y, int w, const char *search)
 		want[n++] = ch >= 'A' && ch <= 'Z' ? ch + 32 : ch;
 	}
 	for (int x = 0; n && x + n <= w; x++) {
-		int i = 0;
+		int i = 0, end = x;
 
-		while (i < n) {
-			uint32_t ch = canvas_at(c, x + i, y)->ch;
+		while (i < n && end < w) {
+			const struct canvas_cell *cell = canvas_at(c, end, y);
+			uint32_t ch = cell->ch;
 
 			if ((ch >= 'A' && ch <= 'Z' ? ch + 32 : ch) != want[i])
 				break;
+			end += cell->width ? cell->width : 1;
 			i++;
 		}
 		if (i == n)
-			canvas_paint(c, (struct rect){x, y, n, 1}, PEN_MATCH);
+			canvas_paint(c, (struct rect){x, y, end - x, 1}, PEN_MATCH);
 	}
 }
 
@@ -153,6 +155,19 @@ static void scroll_to_cursor(struct page *page, int height)
 static int wrapped_lines(const struct row *row, int w)
 {
 	return paragraph_lines(row->name, strlen(row->name), w, paragraph_hang(row->name, w));
+}
+
+int table_row_at(const struct page *page, struct rect body, int y)
+{
+	bool wrap = page->screen->flags & SCREEN_WRAP;
+	int row = wrap ? page->top : page->top + y - body.y, below = body.y;
+
+	for (; wrap && page_row(page, row); row++) {
+		below += wrapped_lines(page_row(page, row), body.w - 1);
+		if (below > y)
+			break;
+	}
+	return page_row(page, row) ? row : -1;
 }
 
 /* Rows of sentences: each as many lines as it needs. */

@@ -229,6 +229,21 @@ static void freezing(void **state)
 	assert_true(screen_has("1:28"));
 }
 
+/* Before anything was there to be frozen: the first moment that is shown. */
+static void freezing_at_once(void **state)
+{
+	(void)state;
+	app_fini(&s.ui);
+	s.fake.silent = true;
+	script_start(&s, 80, 24);
+	script_keys(&s, "Z");
+	s.fake.silent = false;
+	script_refresh(&s);
+	s.fake.time_ns += 5000000000ULL;
+	script_keys(&s, "2");
+	assert_int_equal(s.fake.query.until_ns, 83000000000ULL);
+}
+
 static void windows_and_marks(void **state)
 {
 	static const uint64_t seconds[] = {60, 0, 1, 10};
@@ -412,7 +427,9 @@ static void whole_names(void **state)
 	script_keys(&s, "/ \"Rb Enter y");
 	assert_true(screen_has("any key goes back"));
 	assert_true(screen_has("std::__cxx11::basic_string<char>"));
-	script_keys(&s, "q"); /* any key closes it, and does nothing else */
+	assert_true(screen_has("bits/stl_tree.h"));
+	assert_false(screen_has("stl_tree.h:0")); /* no line is known */
+	script_keys(&s, "q");                     /* any key closes it, and does nothing else */
 	assert_false(s.ui.quit);
 	assert_false(screen_has("any key goes back"));
 	script_keys(&s, "/ \"boost Enter y G"); /* 4 KB */
@@ -543,6 +560,14 @@ static void mouse(void **state)
 	app_mouse(&s.ui, 20, 12, false, 0);
 	script_refresh(&s);
 	assert_int_equal(s.ui.overlay.kind, OVERLAY_NONE);
+	script_keys(&s, "8"); /* rows of several lines */
+	app_mouse(&s.ui, 20, 7, false, 0);
+	assert_int_equal(page_now(&s.ui)->cursor, 2);
+	app_mouse(&s.ui, 20, 4, false, 0); /* the first one's second line */
+	assert_int_equal(page_now(&s.ui)->cursor, 0);
+	app_mouse(&s.ui, 20, 20, false, 0); /* below the last */
+	assert_int_equal(page_now(&s.ui)->cursor, 0);
+	script_keys(&s, "1");
 	app_mouse(&s.ui, 500, 500, true, 0);
 	app_mouse(&s.ui, -1, -1, false, 0);
 	script_refresh(&s);
@@ -623,6 +648,7 @@ int main(void)
 		T(searching),
 		T(filtering),
 		T(freezing),
+		T(freezing_at_once),
 		T(windows_and_marks),
 		T(saving),
 		T(rates_and_intervals),

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "desk.h"
+#include "ui/paragraph.h"
 #include "view/facts.h"
 
 #define BEGIN_NS  1000000000000ULL
@@ -228,6 +229,89 @@ static void help_explains_the_header(void **state)
 		assert_true(*facts_cut_help((enum cut_reason)i));
 }
 
+/* Columns without a title are told apart. */
+static void help_names_each_column(void **state)
+{
+	const char *text, *remark;
+
+	(void)state;
+	script_keys(&s, "5 h");
+	text = s.ui.overlay.text.buf;
+	remark = strstr(text, "why a value is not there");
+	assert_non_null(remark);
+	assert_null(strstr(text, "[k] [.]"));
+	script_keys(&s, "Esc 1 h");
+	assert_non_null(strstr(s.ui.overlay.text.buf, "[k] [.]"));
+}
+
+/* Each character of a name that takes more than a screen, to be copied: nothing lies over it. */
+static void whole_names_are_whole(void **state)
+{
+	const char *name;
+
+	(void)state;
+	app_resize(&s.ui, 40, 10);
+	script_keys(&s, "/ \"boost Enter");
+	name = page_cursor(page_now(&s.ui))->full;
+	assert_true(strlen(name) > 40 * 10);
+	script_keys(&s, "y");
+	for (int i = 0; i < 8 * 40; i++)
+		assert_int_equal(canvas_at(&s.ui.canvas, i % 40, 1 + i / 40)->ch, name[i]);
+}
+
+/* Marks that vary a character draw nothing: at the end of a line too. */
+static void marks_take_no_lines(void **state)
+{
+	static char many[3001];
+	static const char text[] = "\xe2\x9d\xa4\xef\xb8\x8f\nnext";
+
+	(void)state;
+	assert_int_equal(paragraph_lines(text, 6, 40, 0), 1);
+	assert_int_equal(paragraph_lines(text, 6, 40, -1), 1);
+	for (size_t i = 0; i + 3 < sizeof many; i += 3) /* more of them than a line is copied of */
+		memcpy(many + i, "\xef\xb8\x8f", 3);
+	paragraph_draw(&s.ui.canvas, many, 2400, (struct rect){0, 0, 40, 10}, 0, (struct pen){0, 0},
+		       0);
+}
+
+/* What stands below the table on a thread: name, function, samples, each beside the other. */
+static void threads_are_told_in_a_line(void **state)
+{
+	(void)state;
+	start_many();
+	script_keys(&s, "3");
+	assert_true(screen_has("\nmain  in row_search_mvcc  "));
+	assert_true(screen_has("  12,345 samples\n"));
+}
+
+static void wide_matches_are_marked(void **state)
+{
+	int marked = 0;
+
+	(void)state;
+	script_keys(&s, "/ \"\xe6\x95\xb0\xe6\x8d\xae Enter");
+	for (int y = 0; y < s.ui.canvas.h; y++)
+		for (int x = 0; x < s.ui.canvas.w; x++)
+			marked += canvas_at(&s.ui.canvas, x, y)->pen.mods & PEN_MATCH &&
+				  canvas_at(&s.ui.canvas, x, y)->width == 2;
+	assert_in_range(marked, 2, 4); /* once or twice in that name */
+}
+
+/* Where nothing can be drawn, what leaves is told. */
+static void too_small_tells_the_way_out(void **state)
+{
+	(void)state;
+	assert_int_equal(keymap_remap(&s.ui.keys, "quit=x", &(struct err){0}), 0);
+	app_resize(&s.ui, 20, 5);
+	script_refresh(&s);
+	assert_true(screen_has("x quits"));
+	script_keys(&s, "/ x");
+	assert_false(s.ui.quit);
+	assert_true(screen_has("Esc goes back"));
+	script_keys(&s, "Esc");
+	assert_true(screen_has("x quits"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +326,12 @@ int main(void)
 		T(a_frozen_screen_is_saved_as_it_is),
 		T(another_set_starts_at_the_top),
 		T(help_explains_the_header),
+		T(help_names_each_column),
+		T(whole_names_are_whole),
+		T(marks_take_no_lines),
+		T(threads_are_told_in_a_line),
+		T(wide_matches_are_marked),
+		T(too_small_tells_the_way_out),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -11,7 +11,7 @@
 
 #include "import/chrometokens.h"
 
-#define EVENTS_MOST 8192 /* of a chunk */
+#define EVENTS_MOST 16384 /* of a chunk */
 #define TRIES       8
 #define DEPTH_MOST  1000
 

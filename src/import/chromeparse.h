@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "import/chromeevent.h"
 
-#define CHROME_CHUNK (256u << 10)
+#define CHROME_CHUNK (512u << 10)
 #define CHROME_LEAD  (16u << 10)
 
 /* Bytes of the trace and what the events say that end in them. */

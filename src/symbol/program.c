@@ -187,6 +187,7 @@ struct name_args {
 
 static void find_name(void *ctx)
 {
+	static const char signal_frame[] = "[signal frame]";
 	struct name_args *a = ctx;
 	struct found_line *l = a->line;
 	struct symbol s;
@@ -202,7 +203,7 @@ static void find_name(void *ctx)
 		   fde_find(a->p->image[IMAGE_MAIN], a->addr, &l->start, &end, &signal)) {
 		l->size = end - l->start;
 		/* C libraries have no public name for it, but what it is is known. */
-		l->raw = signal ? found_text(a->found, "[signal frame]", UINT16_MAX) : 0;
+		l->raw = signal ? found_text(a->found, signal_frame, strlen(signal_frame)) : 0;
 		l->no_symbol = !l->raw;
 	}
 }

@@ -65,6 +65,7 @@ static int func_index(struct namelist *n, func_id id, bool told, uint32_t *ret_i
 		.addr = f->start,
 		.kernel = f->flags & FUNC_KERNEL,
 		.special = f->flags & FUNC_SPECIAL,
+		.no_symbol = f->flags & FUNC_NO_SYMBOL,
 	};
 	if (!*own.name)
 		own.name = *own.raw ? own.raw : "[unknown]";

@@ -21,6 +21,7 @@ struct namelist_func {
 	module_id module;
 	uint64_t addr; /* start, 0 unknown */
 	bool kernel, special, unresolved;
+	bool no_symbol; /* its name is module+0x… */
 };
 
 struct namelist_line {

@@ -5,6 +5,7 @@
  * One line a fact, its name first. Any one thread.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -207,16 +208,48 @@ static void put_stacks(struct text_report *t)
 	strbuf_printf(&t->b, "%s%s\n", *advice ? "; " : "", advice);
 }
 
+/* The module whose functions without a symbol have most of the time; all of theirs. */
+static module_id find_bare_module(const struct text_report *t, uint64_t *ret_all,
+				  uint64_t *ret_most)
+{
+	uint32_t modules = tables_module_count(t->s->tables) + 1;
+	uint64_t *of = calloc(modules, sizeof *of);
+	module_id worst = 0;
+
+	*ret_all = *ret_most = 0;
+	for (size_t i = 0; of && i < t->names.funcs.len; i++) {
+		const struct namelist_func *f = &t->names.funcs.data[i];
+		uint64_t weight = f->no_symbol ? t->roll.funcs[i].self.weight : 0;
+
+		*ret_all += weight;
+		if (weight && f->module < modules && (of[f->module] += weight) > *ret_most) {
+			*ret_most = of[f->module];
+			worst = f->module;
+		}
+	}
+	free(of);
+	return worst;
+}
+
 static void put_symbols(struct text_report *t)
 {
-	uint64_t bare = 0;
+	double all = (double)t->roll.all.weight;
+	uint64_t bare = 0, most;
 
 	for (size_t i = 0; i < t->names.funcs.len; i++)
 		if (t->names.funcs.data[i].unresolved)
 			bare += t->roll.funcs[i].self.weight;
-	if (bare && t->roll.all.weight)
+	if (bare && all > 0)
 		strbuf_printf(&t->b, "%-9s %.2f %% of the time is in code without a name\n",
-			      "symbols", 100.0 * (double)bare / (double)t->roll.all.weight);
+			      "symbols", 100.0 * (double)bare / all);
+	module_id worst = find_bare_module(t, &bare, &most);
+	if (bare && all > 0) {
+		strbuf_printf(&t->b, "%-9s %.2f %% of the time is in code without symbols, ",
+			      "symbols", 100.0 * (double)bare / all);
+		strbuf_printf(&t->b, "%.2f %% in ", 100.0 * (double)most / all);
+		escape_plain(&t->b, namelist_module(&t->names, worst));
+		strbuf_putc(&t->b, '\n');
+	}
 }
 
 /* Why nothing of the clock @e was sampled, as far as that is known. */

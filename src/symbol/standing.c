@@ -131,8 +131,11 @@ void resolve_advice(struct resolve *r, module_id module, char *ret_text, size_t 
 		if (s->package[0])
 			snprintf(ret_text, size, "install %s for %s", s->package,
 				 tables_text(r->tables, m->name));
-		else
+		else if (s->why[0])
 			snprintf(ret_text, size, "%s", s->why);
+		else
+			snprintf(ret_text, size, "no debug file of %s is found",
+				 tables_text(r->tables, m->name));
 		ask = !s->package_asked;
 		s->package_asked = true;
 	}

@@ -49,6 +49,17 @@ for s in perf timer; do
 		skip "$s: a program that a command becomes is named too" "$(why_not $s)"
 	fi
 done
+# A stripped program's share, and whose it is; nothing of the kind where symbols are.
+stripped_tells() {
+	cp "$PROGRAMS/shares" "$dir/bare" && strip "$dir/bare" && batch --duration 10 -K -- "$dir/bare" 1
+	grep ^symbols "$dir/out"
+	awk '$1 == "symbols" && /without symbols/ { found = $2 > 90 && $NF == "bare" && $(NF - 3) > 90 } END { exit !found }' "$dir/out"
+}
+if command -v strip >/dev/null; then
+	check "the report tells how much is without symbols, and where" stripped_tells
+	check "and not where it is not" eval 'batch --duration 0.5 -K -p $mine; ! grep -q "without symbols, .* in shares" "$dir/out"'
+fi
+
 check "one thread alone" eval 'batch --duration 0.5 -t $mine; [ $status = 0 ] && grep -q alpha "$dir/out"'
 
 header() {

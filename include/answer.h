@@ -170,7 +170,8 @@ enum row_flag {
  * - DURATION, CACHE, EDGE: ROW_SPAN, ROW_CALLS, ROW_EDGE: name note cells; go = the function.
  * - OUTPUT, DOCTOR: ROW_TEXT (a = line number) and ROW_HEADING: name.
  *
- * Any view may add ROW_REST, ROW_HEADING and ROW_TEXT rows.
+ * Any view may add ROW_REST, ROW_HEADING and ROW_TEXT rows; of ROW_REST self and total below 0 are
+ * not known.
  */
 struct metric_value {
 	double v;

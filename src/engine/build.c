@@ -67,8 +67,19 @@ struct row *build_row(struct build *b)
 		return NULL;
 	struct row *row = &b->rows[b->nrows++];
 	row->name = row->full = row->module = row->note = row->hint = row->file = "";
-	row->cpu = row->user = row->system = row->blocked = -1;
+	row->cpu = row->user = row->system = row->ready = row->blocked = -1;
 	b->a->nrows = b->nrows;
+	return row;
+}
+
+struct row *build_rest(struct build *b, const char *name)
+{
+	struct row *row = build_row(b);
+	if (!row)
+		return NULL;
+	row->key.kind = ROW_REST;
+	row->name = row->full = name;
+	row->self = row->total = -1;
 	return row;
 }
 

@@ -7,6 +7,8 @@
 #ifndef ALTPTTOP_BUILD_H
 #define ALTPTTOP_BUILD_H
 
+#include <math.h>
+
 #include "base/arena.h"
 #include "engine/core.h"
 #include "engine/metrics.h"
@@ -61,6 +63,8 @@ extern const struct view_builder view_builders[VIEW_KINDS]; /* publish.c */
 /* Fills e->flat, whole, unsampled. @task 0: all threads. */
 int build_fold(struct build *b, task_id task);
 struct row *build_row(struct build *b); /* zeroed, texts ""; NULL: full (or failed) */
+/* A row for what did not fit, whose shares are not known; NULL likewise. */
+struct row *build_rest(struct build *b, const char *name);
 const char *build_text(struct build *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3))); /* never NULL */
 /* How much of the window the event set in view was collected over. */
@@ -97,11 +101,14 @@ fid_t fid_settle(const struct build *b, fid_t fid);
 str_id group_of_task(struct tables *t, task_id task); /* the pattern's text */
 
 /* order.c: sorting before rows are made. */
+#define CANDIDATE_UNKNOWN ((double)-INFINITY) /* a key that comes last, in either order */
 struct candidate {
 	uint32_t index;     /* what it stands for */
 	double key, second; /* falling */
 	const char *text;   /* rising; NULL when sorted by number */
 };
+/* Its keys for rising addresses, of which a double could not tell all apart; 0: unknown. */
+void candidate_address(struct candidate *c, uint64_t addr);
 void candidates_sort(struct candidate *c, uint32_t n, bool reverse);
 /* Mark rows whose interval overlaps the row above, when they are sorted by self or total. */
 void rows_mark_ties(struct row *rows, uint32_t n, bool by_total);

@@ -394,5 +394,5 @@ double metrics_key(const struct build *b, uint32_t column, const double *self_va
 	double v = i < b->metrics.n
 			   ? metrics_value(&b->metrics, i, of_total ? total_values : self_values)
 			   : NAN;
-	return isnan(v) ? -INFINITY : v;
+	return isnan(v) ? CANDIDATE_UNKNOWN : v;
 }

@@ -24,9 +24,21 @@ static int compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* What is not known stays last. */
 static int compare_reverse(const void *a, const void *b)
 {
+	const struct candidate *x = a, *y = b;
+	bool unknown = x->key == CANDIDATE_UNKNOWN;
+
+	if (!x->text && unknown != (y->key == CANDIDATE_UNKNOWN))
+		return unknown ? 1 : -1;
 	return compare(b, a);
+}
+
+void candidate_address(struct candidate *c, uint64_t addr)
+{
+	c->key = addr ? -(double)(addr >> 32) : CANDIDATE_UNKNOWN;
+	c->second = -(double)(uint32_t)addr;
 }
 
 void candidates_sort(struct candidate *c, uint32_t n, bool reverse)

@@ -80,17 +80,18 @@ static uint32_t sort_rows(struct build *b, const struct analysis *a, const struc
 		double v = column != UINT32_MAX ? a->cells[(size_t)i * a->ncolumns + column]
 						: -(double)i;
 		const struct analysis_row *r = &a->rows[i];
-		if (sort == COLUMN_ADDRESS)
-			v = -(double)r->first;
-		c[n++] = (struct candidate){
+		c[n] = (struct candidate){
 			.index = i,
-			.key = isnan(v) ? -INFINITY : v,
+			.key = isnan(v) ? CANDIDATE_UNKNOWN : v,
 			.second = -(double)i,
 			.text = sort == COLUMN_NAME ? name
 				: sort == COLUMN_MODULE
 					? tables_text(b->t, edges ? r->third : r->second)
 				: sort == COLUMN_LINE ? place_text(b, r->first_frame)
 						      : NULL};
+		if (sort == COLUMN_ADDRESS)
+			candidate_address(&c[n], r->first);
+		n++;
 	}
 	candidates_sort(c, n, b->q->flags & QUERY_REVERSE);
 	return n;
@@ -149,11 +150,8 @@ void show_analysis(struct build *b)
 		goto out;
 	for (uint32_t i = 0; i < n && b->nrows < b->max_rows; i++)
 		fill(b, a, c[i].index);
-	struct row *rest = n > b->max_rows ? build_row(b) : NULL;
-	if (rest) {
-		rest->key.kind = ROW_REST;
-		rest->name = rest->full = build_text(b, "\xe2\x80\xa6 %u more", n - b->max_rows);
-	}
+	if (n > b->max_rows)
+		build_rest(b, build_text(b, "\xe2\x80\xa6 %u more", n - b->max_rows));
 	const char *shown = b->q->options[0] ? build_text(b, ", %u match %s", n, b->q->options)
 					     : "";
 	build_copy(b->a->title, sizeof b->a->title,

@@ -84,12 +84,17 @@ void show_callers(struct build *b)
 	/* Where the cap cuts, the lightest callers go first. */
 	bool all = nup + 1 + ndown <= b->max_rows;
 	uint32_t most = all ? nup : b->max_rows / 2, skip = nup > most ? nup - most : 0;
+	if (skip)
+		build_rest(b, build_text(b, "… %u more callers", skip));
 	for (uint32_t i = skip; i < nup; i++)
 		fill(b, ROW_CALLER, &e->callers, &e->callers.data[up[i].index]);
 	b->a->focus_row = b->nrows;
 	fill(b, ROW_SELF, NULL, &e->focus);
-	for (uint32_t i = 0; i < ndown && b->nrows < b->max_rows; i++)
+	uint32_t i = 0;
+	for (; i < ndown && b->nrows < b->max_rows; i++)
 		fill(b, ROW_CALLEE, &e->callees, &e->callees.data[down[i].index]);
+	if (i < ndown)
+		build_rest(b, build_text(b, "… %u more callees", ndown - i));
 	if (!e->focus.total.samples)
 		snprintf(b->a->note, sizeof b->a->note, "no samples of it in this window");
 out:

@@ -17,7 +17,7 @@ static void fill_metrics(struct build *b, struct row *row, const struct fold_row
 }
 
 /* What a row is sorted by; text columns ask for the name. */
-static double sort_key(const struct build *b, const struct fold_row *r)
+static double number_key(const struct build *b, const struct fold_row *r)
 {
 	const struct fold_rows *rows = &b->e->rows;
 	size_t i = (size_t)(r - rows->data) * rows->nvalues;
@@ -31,9 +31,45 @@ static double sort_key(const struct build *b, const struct fold_row *r)
 	}
 }
 
+/* The key of time that no sample covered, and of which no metric and no address is known. */
+static double unsampled_key(const struct build *b)
+{
+	switch (b->q->sort) {
+	case COLUMN_SAMPLES:
+	case COLUMN_TOTAL_SAMPLES: return 0;
+	default:
+		return b->q->sort >= COLUMN_ADDRESS ? CANDIDATE_UNKNOWN
+						    : (double)b->unsampled_weight;
+	}
+}
+
 static bool by_text(const struct build *b)
 {
 	return b->q->sort == COLUMN_NAME || b->q->sort == COLUMN_MODULE;
+}
+
+/* Of a row of the fold, sorted by a number. */
+static struct candidate candidate_of(const struct build *b, uint32_t index)
+{
+	const struct fold_row *r = &b->e->rows.data[index];
+
+	return (struct candidate){
+		.index = index, .key = number_key(b, r), .second = (double)r->total.weight};
+}
+
+static struct candidate unsampled_candidate(const struct build *b)
+{
+	return (struct candidate){.index = UINT32_MAX,
+				  .key = unsampled_key(b),
+				  .second = (double)b->unsampled_weight,
+				  .text = by_text(b) ? "[unsampled]" : NULL};
+}
+
+static uint64_t address_of(struct build *b, fid_t fid)
+{
+	struct fid_text x;
+	fid_text(b, fid, &x);
+	return x.addr;
 }
 
 static const char *sort_text(struct build *b, fid_t fid)
@@ -61,19 +97,20 @@ static void fill_function(struct build *b, struct row *row, const struct fold_ro
 	row->hint = calls_text(b, r->fid, row->total, row->total_margin);
 }
 
-/* "… 1,204 more" with their share of self. */
+/* "… 1,204 more" with their share of self; their totals overlap. */
 static void fill_rest(struct build *b, const struct candidate *c, uint32_t from, uint32_t n)
 {
-	struct row *row = build_row(b);
-	struct sums self = {0};
+	struct row *row = build_rest(b, build_text(b, "… %u more", n - from));
+	struct sums self = {0}, none = {0};
 	if (!row)
 		return;
 	for (uint32_t i = from; i < n; i++)
 		if (c[i].index != UINT32_MAX)
 			sums_add(&self, &b->e->rows.data[c[i].index].self);
-	row->key.kind = ROW_REST;
-	row->name = row->full = build_text(b, "… %u more", n - from);
-	build_shares(b, row, &self, &self);
+		else
+			self.weight += b->unsampled_weight;
+	build_shares(b, row, &self, &none);
+	row->total = -1;
 	row->flags = 0;
 }
 
@@ -120,17 +157,16 @@ void show_functions(struct build *b)
 		const struct fold_row *r = &rows->data[i];
 		if (narrowed_out(b, r->fid) || !fid_matches(b, r->fid))
 			continue;
-		c[n++] = (struct candidate){.index = i,
-					    .key = sort_key(b, r),
-					    .second = (double)r->total.weight,
-					    .text = by_text(b) ? sort_text(b, r->fid) : NULL};
+		c[n] = candidate_of(b, i);
+		if (b->q->sort == COLUMN_ADDRESS)
+			candidate_address(&c[n], address_of(b, r->fid));
+		if (by_text(b))
+			c[n].text = sort_text(b, r->fid);
+		n++;
 	}
 	if (c && b->unsampled_weight && b->q->focus.kind != ROW_MODULE &&
 	    build_matches(b, "[unsampled]"))
-		c[n++] = (struct candidate){.index = UINT32_MAX,
-					    .key = (double)b->unsampled_weight,
-					    .second = (double)b->unsampled_weight,
-					    .text = by_text(b) ? "[unsampled]" : NULL};
+		c[n++] = unsampled_candidate(b);
 	if (c)
 		emit(b, c, n, fill_function);
 	else
@@ -166,16 +202,11 @@ void show_modules(struct build *b)
 		const char *name = module_text(b, r->fid);
 		if (!build_matches(b, name))
 			continue;
-		c[n++] = (struct candidate){.index = i,
-					    .key = sort_key(b, r),
-					    .second = (double)r->total.weight,
-					    .text = by_text(b) ? name : NULL};
+		c[n] = candidate_of(b, i);
+		c[n++].text = by_text(b) ? name : NULL;
 	}
 	if (c && b->unsampled_weight && build_matches(b, "[unsampled]"))
-		c[n++] = (struct candidate){.index = UINT32_MAX,
-					    .key = (double)b->unsampled_weight,
-					    .second = (double)b->unsampled_weight,
-					    .text = by_text(b) ? "[unsampled]" : NULL};
+		c[n++] = unsampled_candidate(b);
 	if (c)
 		emit(b, c, n, fill_module);
 	else

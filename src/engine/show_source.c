@@ -25,7 +25,32 @@ struct source_show {
 	double *values;     /* likewise, flat.nvalues each */
 	bool assembly;
 	uint64_t hottest;
+	struct sums left; /* of rows that did not fit */
+	uint32_t nleft;
 };
+
+/* NULL: it did not fit, and @self is counted to the rest. */
+static struct row *source_row(struct source_show *s, const struct sums *self)
+{
+	if (s->b->nrows < s->b->max_rows)
+		return build_row(s->b);
+	s->nleft++;
+	if (self)
+		sums_add(&s->left, self);
+	return NULL;
+}
+
+static void emit_left(struct source_show *s)
+{
+	struct build *b = s->b;
+	struct sums none = {0};
+	struct row *row = s->nleft ? build_rest(b, build_text(b, "… %u more", s->nleft)) : NULL;
+	if (!row)
+		return;
+	build_shares(b, row, &s->left, &none);
+	row->total = -1;
+	row->flags = 0;
+}
 
 /* Spread what addresses gathered over the listing's instructions. */
 static void place_addresses(struct source_show *s)
@@ -113,7 +138,7 @@ static void fill_target(const struct source_show *s, struct row *row, const stru
 static void emit_insn(struct source_show *s, uint32_t index, uint16_t depth)
 {
 	const struct listing_insn *i = &s->listing->insns[index];
-	struct row *row = build_row(s->b);
+	struct row *row = source_row(s, &s->insns[index * 2]);
 	if (!row)
 		return;
 	row->key = (struct row_key){.kind = ROW_INSN, .b = i->addr};
@@ -160,7 +185,7 @@ static bool insns_of_inline(const struct source_show *s, uint32_t line, str_id i
 
 static void emit_inline(struct source_show *s, const struct line_fold *f)
 {
-	struct row *row = build_row(s->b);
+	struct row *row = source_row(s, NULL); /* its time is its line's */
 	struct fid_text x;
 	if (!row)
 		return;
@@ -204,10 +229,10 @@ static bool has_inlines(const struct source_show *s, str_id file, uint32_t line)
 /* @text NULL: it is not there. */
 static void emit_line(struct source_show *s, str_id file, uint32_t line, const char *text)
 {
-	struct row *row = build_row(s->b);
+	const struct line_fold *f = line_folds_find(&s->code.lines, line_key(file, line, 0));
+	struct row *row = source_row(s, f ? &f->self : NULL);
 	if (!row)
 		return;
-	const struct line_fold *f = line_folds_find(&s->code.lines, line_key(file, line, 0));
 	bool own = file == s->file;
 	row->key = (struct row_key){.kind = ROW_LINE, .a = line, .b = own ? 0 : hash_mix(file)};
 	row->name = row->full = build_text(s->b, "%s", text ? text : "");
@@ -243,7 +268,7 @@ static int compare_lines(const void *a, const void *b)
 
 static void emit_heading(struct source_show *s, const char *text)
 {
-	struct row *row = build_row(s->b);
+	struct row *row = source_row(s, NULL);
 	if (!row)
 		return;
 	row->key.kind = ROW_HEADING;
@@ -286,7 +311,7 @@ static void emit_bare(struct source_show *s)
 {
 	for (uint32_t i = 0; s->insns && i < s->listing->ninsns; i++) {
 		emit_insn(s, i, 0);
-		if (s->insns[i * 2].weight > s->hottest) {
+		if (!s->nleft && s->insns[i * 2].weight > s->hottest) {
 			s->hottest = s->insns[i * 2].weight;
 			s->b->a->focus_row = s->b->nrows - 1;
 		}
@@ -345,6 +370,7 @@ static void emit_all(struct source_show *s)
 	emit_others(s);
 	if (b->nrows == said)
 		emit_bare(s);
+	emit_left(s);
 	if (b->nrows == said) /* nothing below it: the note alone says it */
 		b->nrows = 0;
 	if (s->hottest && b->a->focus_row < b->nrows)

@@ -37,7 +37,7 @@ void show_output(struct build *b)
 		size_t n = strnlen(o->text + i, o->used - i);
 		if (skip)
 			skip--;
-		else if (build_matches(b, ""))
+		else
 			add_line(b, number, build_text(b, "%.*s", (int)n, o->text + i));
 		i += n + 1;
 	}

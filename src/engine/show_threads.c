@@ -227,22 +227,27 @@ static const char *state_text(char state)
 	return at ? texts[at - order] : "9";
 }
 
+static double known(double v)
+{
+	return v < 0 ? CANDIDATE_UNKNOWN : v;
+}
+
 static void set_order(struct threads_show *s, struct candidate *c, const struct line *l, bool group)
 {
 	struct build *b = s->b;
 	const struct task *t = tables_task_get(b->t, l->task);
 	c->second = (double)l->sums.weight;
-	c->key = l->cpu;
+	c->key = known(l->cpu);
 	c->text = NULL;
 	switch (b->q->sort) {
 	case COLUMN_SELF:
 	case COLUMN_TOTAL:
 	case COLUMN_SAMPLES:
 	case COLUMN_TOTAL_SAMPLES: c->key = (double)l->sums.weight; break;
-	case COLUMN_USER: c->key = l->user; break;
-	case COLUMN_SYSTEM: c->key = l->system; break;
-	case COLUMN_READY: c->key = l->ready; break;
-	case COLUMN_BLOCKED: c->key = l->blocked; break;
+	case COLUMN_USER: c->key = known(l->user); break;
+	case COLUMN_SYSTEM: c->key = known(l->system); break;
+	case COLUMN_READY: c->key = known(l->ready); break;
+	case COLUMN_BLOCKED: c->key = known(l->blocked); break;
 	case COLUMN_PID: c->key = -(double)t->pid; break;
 	case COLUMN_TID: c->key = -(double)t->tid; break;
 	case COLUMN_NAME: c->text = name_of(s, l, group); break;
@@ -353,13 +358,8 @@ static void emit(struct threads_show *s, const struct lines *lines, uint32_t gro
 	uint32_t i = 0;
 	for (; i < n && b->nrows < b->max_rows; i++)
 		emit_line(s, &lines->data[c[i].index], groups, depth);
-	if (i < n && !depth) {
-		struct row *row = build_row(b);
-		if (row) {
-			row->key.kind = ROW_REST;
-			row->name = row->full = build_text(b, "… %u more", n - i);
-		}
-	}
+	if (i < n && !depth)
+		build_rest(b, build_text(b, "… %u more", n - i));
 	free(c);
 }
 

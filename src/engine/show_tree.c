@@ -215,7 +215,8 @@ static void emit_unsampled(struct tree_show *s, uint16_t depth)
 	if (!b->unsampled_weight || b->q->flags & QUERY_BOTTOM_UP ||
 	    !build_matches(b, "[unsampled]"))
 		return;
-	struct row *row = build_row(b);
+	s->full |= b->nrows >= b->max_rows; /* the last place is for what tells so */
+	struct row *row = s->full ? NULL : build_row(b);
 	if (!row)
 		return;
 	build_unsampled(b, row);
@@ -291,11 +292,8 @@ static void emit_node(struct tree_show *s, uint32_t node, uint16_t depth)
 
 static void emit_more(struct tree_show *s)
 {
-	struct row *row = s->full ? build_row(s->b) : NULL;
-	if (!row)
-		return;
-	row->key.kind = ROW_REST;
-	row->name = row->full = "… more: close some branches to see the rest";
+	if (s->full)
+		build_rest(s->b, "… more: close some branches to see the rest");
 }
 
 void show_tree(struct build *b)

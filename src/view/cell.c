@@ -106,7 +106,8 @@ void cell_total_margin(const struct row *row, const struct view_env *env, struct
 
 static void count(struct view_cell *cell, const struct row *row, uint64_t v, int width)
 {
-	if (!is_code(row) || (!v && row->key.kind >= ROW_LINE && row->key.kind <= ROW_INLINE))
+	if (!is_code(row) || (!v && (row->key.kind == ROW_REST ||
+				     (row->key.kind >= ROW_LINE && row->key.kind <= ROW_INLINE))))
 		return;
 	number_grouped(cell->number[0], v);
 	if ((int)strlen(cell->number[0]) > width)

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -145,6 +146,33 @@ static void refuses(void **state)
 	}
 }
 
+/* Who writes a config file has to know what actions are called. */
+static void man_names_actions(void **state)
+{
+	static char man[1 << 17];
+	FILE *f = fopen("altpttop.1", "r");
+	const char *list;
+
+	(void)state;
+	assert_non_null(f);
+	man[fread(man, 1, sizeof man - 1, f)] = '\0';
+	fclose(f);
+	list = strstr(man, "\nActions are\n");
+	assert_non_null(list);
+	*strstr(list, "\n.It ") = '\0';
+	for (int a = ACTION_NONE + 1; a < ACTIONS; a++) {
+		char word[40];
+
+		snprintf(word, sizeof word, " %s ", action_table[a].name);
+		if (a > ACTION_TAB_1 && a < ACTION_TAB_9)
+			continue; /* screen-1 to screen-9 */
+		if (a == ACTION_TAB_1)
+			word[strlen(word) - 1] = '\0';
+		if (!strstr(list, word))
+			fail_msg("the man page does not name the action%s", word);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +180,7 @@ int main(void)
 		cmocka_unit_test_setup(table_is_sound, setup),
 		cmocka_unit_test_setup(remaps, setup),
 		cmocka_unit_test_setup(refuses, setup),
+		cmocka_unit_test_setup(man_names_actions, setup),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

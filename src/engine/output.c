@@ -53,28 +53,41 @@ static void put(struct output *o, char c)
 	o->partial++;
 }
 
-/* ECMA-48: ESC, then one character, or '[', parameters and a final from '@' to '~'. */
-static bool escaping(struct output *o, char c)
+enum { NO, BEGIN, SEQUENCE, STRING };
+
+/*
+ * ECMA-48: ESC, perhaps more from ' ' to '/', and a final character; or '[', parameters and a final
+ * from '@' to '~'; or a string (a title, a link) that ends in ESC '\\', or in BEL as xterm's do.
+ */
+static int after(int state, char c)
 {
-	enum { NO, BEGIN, SEQUENCE };
-	if (o->escape == NO)
-		o->escape = c == '\033' ? BEGIN : NO;
-	else if (o->escape == BEGIN)
-		o->escape = c == '[' ? SEQUENCE : NO;
-	else if (c >= '@' && c <= '~')
-		o->escape = NO;
-	else
-		return true;
-	return o->escape != NO || c != '\n';
+	switch (state) {
+	case BEGIN:
+		if (c >= ' ' && c <= '/')
+			return BEGIN;
+		return c == '[' ? SEQUENCE : c && strchr("]P_^X", c) ? STRING : NO;
+	case SEQUENCE: return c >= '@' && c <= '~' ? NO : SEQUENCE;
+	case STRING: return c == '\a' ? NO : c == '\033' ? BEGIN : STRING;
+	default: return BEGIN;
+	}
 }
 
 void output_add(struct output *o, const char *data, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char c = data[i];
-		if ((o->escape || c == '\033') && escaping(o, c))
+		if (c == '\n')
+			o->escape = NO;
+		if (o->escape || c == '\033') {
+			o->escape = after(o->escape, c);
 			continue;
-		if (c == '\r')
+		}
+		if (o->over && c != '\n') {
+			o->used -= o->partial;
+			o->partial = 0;
+		}
+		o->over = c == '\r';
+		if (o->over)
 			continue;
 		if (c == '\t') {
 			do

@@ -20,6 +20,7 @@ struct output {
 	uint64_t dropped; /* lines that are gone */
 	size_t partial;   /* bytes of the last line, which has no end yet */
 	int escape;       /* inside an escape sequence: they are left out */
+	bool over;        /* what comes is written over the last line */
 	bool closed;
 };
 

@@ -234,7 +234,7 @@ static void open_sample(struct script *s, const struct script_header *h)
 	s->open = true;
 	struct script_place p;
 	struct text before;
-	size_t n = scriptline_without_behind(h->rest.s, h->rest.n);
+	size_t n = h->rest.n ? scriptline_without_behind(h->rest.s, h->rest.n) : 0;
 	if (n && scriptline_place(h->rest.s, n, &p, &before) && is_place(h, n, &p, before))
 		add_frame(s, place_frame(s, &p, 0));
 }

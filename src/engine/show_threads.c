@@ -136,7 +136,6 @@ static void add_to_group(struct line *g, const struct line *l)
 	for (uint32_t i = 0; i < FLAT_VALUES_MAX; i++)
 		g->values[i] += l->values[i];
 	if (l->top_weight > g->top_weight) {
-		g->top = l->top;
 		g->top_weight = l->top_weight;
 		g->task = l->task;
 	}
@@ -158,6 +157,27 @@ static void use_process_accounts(struct threads_show *s)
 		g->user = u.user;
 		g->system = u.system;
 	}
+}
+
+/* The function that most samples of all threads of a group are in. */
+static void find_group_tops(struct threads_show *s)
+{
+	uint32_t n = tables_task_count(s->b->t) + 1, at;
+	uint32_t *place = malloc(n * sizeof *place);
+	struct task_folds tops = {0};
+
+	for (uint32_t i = 0; place && i < n; i++)
+		place[i] = UINT32_MAX;
+	for (size_t i = 0; place && i < s->threads.len; i++)
+		if (s->threads.data[i].task < n)
+			place[s->threads.data[i].task] = s->threads.data[i].place;
+	if (!place || task_folds_group_tops(&tops, &s->folds, place, n))
+		s->b->failed = true;
+	for (uint32_t i = 0; i < s->groups.len; i++)
+		if (map64_get(&tops.by_task, i, &at))
+			s->groups.data[i].top = tops.data[at].top;
+	task_folds_fini(&tops);
+	free(place);
 }
 
 static void make_groups(struct threads_show *s)
@@ -192,6 +212,8 @@ static void make_groups(struct threads_show *s)
 		add_to_group(&s->groups.data[at], l);
 	}
 	free(process);
+	if (!s->b->failed)
+		find_group_tops(s);
 	if (s->by_process)
 		use_process_accounts(s);
 }

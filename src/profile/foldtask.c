@@ -46,6 +46,21 @@ static int count_top(struct task_folds *r, struct task_fold *row, fid_t fid, uin
 	return 0;
 }
 
+int task_folds_group_tops(struct task_folds *ret, const struct task_folds *r,
+			  const uint32_t *group_of, uint32_t n)
+{
+	const struct map64 *m = &r->by_top;
+	for (size_t i = 0; i < m->capacity; i++) {
+		uint32_t task = (uint32_t)(m->keys[i] >> 32);
+		if (!m->used[i] || task >= n || group_of[task] == UINT32_MAX)
+			continue;
+		struct task_fold *row = task_folds_at(ret, group_of[task]);
+		if (!row || count_top(ret, row, (fid_t)m->keys[i], r->tops.data[m->values[i]]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int count_sample(struct task_folds *r, const struct tables *t, const struct fold_query *q,
 			const struct cell *c, frame_id frame)
 {

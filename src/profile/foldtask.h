@@ -37,5 +37,11 @@ void task_folds_fini(struct task_folds *r); /* a zeroed struct is empty */
 int fold_tasks(struct task_folds *r, const struct profile *p, const struct tables *t,
 	       const struct fold_query *q, uint64_t end_ns);
 struct task_fold *task_folds_at(struct task_folds *r, task_id task); /* made; NULL: no memory */
+/*
+ * Fill @ret's rows, whose task is a group's number, with the top functions of groups of threads
+ * together: @group_of[task] for each of @n tasks, UINT32_MAX none. -ENOMEM.
+ */
+int task_folds_group_tops(struct task_folds *ret, const struct task_folds *r,
+			  const uint32_t *group_of, uint32_t n);
 
 #endif

@@ -348,6 +348,40 @@ static void test_groups(void **state)
 	answer_unref(a);
 }
 
+/* Of three threads one is mostly in hot, two in cold. */
+static void play_pool(struct script *s)
+{
+	static const char *const names[] = {"pool-1", "pool-2", "pool-3"};
+	start_ns = clock_mono_ns() - 1000 * MS;
+	for (pid_t i = 0; i < 3; i++)
+		name_thread(s, 20 + i, names[i]);
+	put(s, 20, "hot job clone", 100);
+	put(s, 21, "cold job clone", 60);
+	put(s, 22, "cold job clone", 60);
+}
+
+/* The function that most samples of a group are in, not of its threads one by one. */
+static void test_group_top(void **state)
+{
+	(void)state;
+	static const uint32_t ways[] = {QUERY_GROUP_THREADS, QUERY_GROUP_PROCESSES};
+	struct bed b = {.script = {.play = play_pool}};
+	struct engine_setup setup = {.live = false};
+	bed_up(&b, &setup);
+	for (int i = 0; i < 2; i++) {
+		struct query q = bed_question(VIEW_THREADS);
+		q.flags = ways[i];
+		const struct answer *a = bed_ask(&b, q, 220);
+		assert_non_null(a);
+		assert_int_equal(a->nrows, 1);
+		assert_int_equal(a->rows[0].children, 3);
+		assert_string_equal(a->rows[0].module, "cold");
+		assert_int_equal(a->rows[0].go.a, script_func(b.tables, "cold"));
+		answer_unref(a);
+	}
+	bed_down(&b);
+}
+
 static void play_names(struct script *s)
 {
 	start_ns = clock_mono_ns();
@@ -554,6 +588,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bottom_up, up, down),
 		cmocka_unit_test_setup_teardown(test_threads, up, down),
 		cmocka_unit_test_setup_teardown(test_groups, up, down),
+		cmocka_unit_test(test_group_top),
 		cmocka_unit_test(test_unread_threads),
 		cmocka_unit_test_setup_teardown(test_process_rows, up, down),
 		cmocka_unit_test_setup_teardown(test_modules_and_narrowing, up, down),

@@ -15,7 +15,7 @@ enum overlay_kind { OVERLAY_NONE, OVERLAY_PROMPT, OVERLAY_QUESTION, OVERLAY_MENU
 
 #define MENU_MAX 256
 struct menu_item {
-	char name[96];
+	char name[128]; /* the longest that events have: what is chosen is asked for by it */
 	char text[160];
 	bool off; /* cannot be chosen; text says why */
 	uint32_t id;

@@ -306,9 +306,18 @@ static void rates_and_intervals(void **state)
 	assert_int_equal(s.fake.ncommands, 2);
 }
 
+/* As long as the catalogue tells names. */
+static const char long_event[] =
+	"a_long_pmu_of_some_uncore_unit_0/an_event_that_is_described_by_its_whole_name_and_mask,"
+	"umask=0x0123456789,long=1/";
+
 static uint32_t find(void *ctx, const char *text, struct ui_choice *ret, uint32_t max)
 {
 	(void)ctx;
+	if (max && !strcmp(text, "long")) {
+		ret[0] = (struct ui_choice){long_event, "whose name is long", NULL};
+		return 1;
+	}
 	if (!max || strncmp(text, "bra", 3))
 		return 0;
 	ret[0] = (struct ui_choice){"branch-misses", "mispredicted branches", NULL};
@@ -334,8 +343,10 @@ static void choosing_events(void **state)
 	assert_string_equal(commanded()->text, "branch-misses");
 	script_keys(&s, "e \"{cycles,r1a8}:u Enter"); /* a list of its own */
 	assert_string_equal(commanded()->text, "{cycles,r1a8}:u");
+	script_keys(&s, "e \"long Enter");
+	assert_string_equal(commanded()->text, long_event);
 	script_keys(&s, "e Esc");
-	assert_int_equal(s.fake.ncommands, 3);
+	assert_int_equal(s.fake.ncommands, 4);
 }
 
 static void threads(void **state)

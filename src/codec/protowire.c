@@ -33,7 +33,7 @@ static bool fixed(struct wire *w, size_t n, uint64_t *ret_value)
 	return true;
 }
 
-bool wire_next(struct wire *w, struct wire_field *ret_field)
+bool wire_next_long(struct wire *w, struct wire_field *ret_field)
 {
 	uint64_t tag, len;
 	if (w->damaged || w->at == w->end || !wire_varint(w, &tag))

@@ -40,7 +40,28 @@ static inline bool wire_varint(struct wire *w, uint64_t *ret_value)
 	return true;
 }
 
-bool wire_next(struct wire *w, struct wire_field *ret_field); /* false: the end, or damage */
+bool wire_next_long(struct wire *w, struct wire_field *ret_field); /* of any tag and length */
+
+/* False: the end, or damage. Most tags, numbers and lengths are of one byte. */
+static inline bool wire_next(struct wire *w, struct wire_field *ret_field)
+{
+	size_t left = (size_t)(w->end - w->at);
+	if (left < 2 || (w->at[0] | w->at[1]) & 0x80 || w->at[0] < 8)
+		return wire_next_long(w, ret_field);
+	uint8_t type = w->at[0] & 7, second = w->at[1];
+	if ((type != 0 && type != 2) || (type == 2 && second > left - 2) || w->damaged)
+		return wire_next_long(w, ret_field);
+	*ret_field = (struct wire_field){.number = w->at[0] >> 3, .type = type};
+	w->at += 2;
+	if (type == 0) {
+		ret_field->value = second;
+	} else {
+		ret_field->data = w->at;
+		ret_field->len = second;
+		w->at += second;
+	}
+	return true;
+}
 
 /*
  * A repeated integer field, packed or not: calls @add for each value in @f. False: damaged.

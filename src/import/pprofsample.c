@@ -195,7 +195,7 @@ static bool find_stack(struct pprof *p, const struct wire_field *list, struct ra
 		s->flags |= p->distinct ? SAMPLE_DISTINCT : 0;
 		/* Every sample's bad references are counted. */
 		if (!e || bad != p->bad_references ||
-		    !seen_learn(e, list->data, s->frames, s->nframes))
+		    !seen_learn(&p->seen, e, list->data, s->frames, s->nframes))
 			return true;
 	}
 	s->frames = e->frames;

@@ -1,5 +1,5 @@
 /*
- * seen: a cache of sets of four, by a hash of the bytes.
+ * seen: a cache of sets of four, by a hash of the bytes, whose tags lie together.
  *
  * Whatever thread owns it. Who comes first takes a free place or that of a stack seen once; a stack
  * that has been used since gets a second chance, as pages do (Corbató 1968).
@@ -13,6 +13,7 @@
 #include "sample.h"
 
 #define WAYS           4
+#define KEPT           1u /* bit of a tag: its stack has frames */
 #define SETS           (STACKS_MAX / 2 / WAYS)
 #define SEEN_BYTES_MAX (SEEN_FRAMES_MAX * 10u) /* as long as varints can be */
 
@@ -21,54 +22,63 @@ void seen_fini(struct seen *s)
 	for (uint32_t i = 0; s->entries && i < SETS * WAYS; i++)
 		free(s->entries[i].frames);
 	free(s->entries);
+	free(s->tags);
 	*s = (struct seen){0};
 }
 
-/* Whose place of the four the newcomer takes; NULL: nobody's this time. */
-static struct seen_stack *victim(struct seen *s, struct seen_stack *set)
+/* Whose place of the set the newcomer takes; WAYS: nobody's this time. */
+static uint32_t victim(struct seen *s, uint32_t first)
 {
-	uint32_t hand = s->hand++;
-	for (uint32_t i = 0; i < WAYS; i++)
-		if (!set[(hand + i) % WAYS].nframes)
-			return &set[(hand + i) % WAYS];
-	struct seen_stack *e = &set[hand % WAYS];
+	uint32_t hand = s->hand++ % WAYS;
+	for (uint32_t i = hand; i < hand + WAYS; i++)
+		if (!(s->tags[first + i % WAYS] & KEPT))
+			return i % WAYS;
+	struct seen_stack *e = &s->entries[first + hand];
 	if (!e->used)
-		return e;
+		return hand;
 	e->used = false;
-	return NULL;
+	return WAYS;
+}
+
+static bool make_room(struct seen *s)
+{
+	if (!s->entries)
+		s->entries = calloc(SETS * WAYS, sizeof *s->entries);
+	if (!s->tags)
+		s->tags = calloc(SETS * WAYS, sizeof *s->tags);
+	return s->entries && s->tags;
 }
 
 struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, bool *ret_learn)
 {
 	*ret_learn = false;
-	if (!s->entries && !(s->entries = calloc(SETS * WAYS, sizeof *s->entries)))
-		return NULL;
-	if (!len || len > UINT32_MAX)
+	if ((!s->tags && !make_room(s)) || !len || len > UINT32_MAX)
 		return NULL;
 	uint64_t hash = hash_bytes(key, len);
-	uint32_t tag = (uint32_t)(hash >> 32);
-	struct seen_stack *set = &s->entries[hash % SETS * WAYS];
-	for (uint32_t i = 0; i < WAYS; i++) {
-		struct seen_stack *e = &set[i];
-		if (e->tag != tag || e->len != len ||
-		    (e->nframes && memcmp(e->frames + e->nframes, key, len) != 0))
+	uint32_t tag = (uint32_t)(hash >> 32) & ~KEPT, first = hash % SETS * WAYS;
+	for (uint32_t i = first; i < first + WAYS; i++) {
+		struct seen_stack *e = &s->entries[i];
+		bool kept = s->tags[i] & KEPT;
+		if ((s->tags[i] & ~KEPT) != tag || e->len != len ||
+		    (kept && memcmp(e->frames + e->nframes, key, len) != 0))
 			continue;
 		e->used = true;
-		*ret_learn = !e->nframes;
+		*ret_learn = !kept;
 		return e;
 	}
-	struct seen_stack *e = victim(s, set);
-	if (e) {
-		e->len = (uint32_t)len;
-		e->tag = tag;
-		e->nframes = 0;
-		e->used = false;
-		e->number = (uint32_t)(e - s->entries) + 1;
-	}
+	uint32_t way = victim(s, first);
+	if (way == WAYS)
+		return NULL;
+	s->tags[first + way] = tag;
+	struct seen_stack *e = &s->entries[first + way];
+	e->len = (uint32_t)len;
+	e->used = false;
+	e->number = first + way + 1;
 	return NULL;
 }
 
-bool seen_learn(struct seen_stack *e, const uint8_t *key, const frame_id *frames, uint32_t n)
+bool seen_learn(struct seen *s, struct seen_stack *e, const uint8_t *key, const frame_id *frames,
+		uint32_t n)
 {
 	if (!n || n > SEEN_FRAMES_MAX || e->len > SEEN_BYTES_MAX)
 		return false;
@@ -84,5 +94,6 @@ bool seen_learn(struct seen_stack *e, const uint8_t *key, const frame_id *frames
 	memcpy(e->frames + n, key, e->len);
 	e->nframes = n;
 	e->fresh = true;
+	s->tags[e - s->entries] |= KEPT;
 	return true;
 }

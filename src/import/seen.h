@@ -16,8 +16,8 @@
 #define SEEN_FRAMES_MAX 256 /* deeper stacks are not kept */
 
 struct seen_stack {
-	uint32_t len, tag; /* of the bytes */
-	uint32_t nframes;  /* 0: seen once, nothing kept */
+	uint32_t len;     /* of the bytes */
+	uint32_t nframes; /* if some are kept */
 	uint32_t cap;
 	frame_id *frames; /* and the bytes behind them */
 	uint32_t number;  /* from 1, below STACKS_MAX; an entry that is used anew keeps it */
@@ -27,6 +27,7 @@ struct seen_stack {
 
 struct seen {
 	struct seen_stack *entries; /* NULL until the first look-up */
+	uint32_t *tags; /* by entry: a part of the hash, and whether its frames are kept */
 	uint32_t hand;
 };
 
@@ -38,6 +39,7 @@ void seen_fini(struct seen *s); /* a zeroed struct is empty; so is it afterwards
  */
 struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, bool *ret_learn);
 /* @key: what it was found by. False: no memory, or too deep. */
-bool seen_learn(struct seen_stack *e, const uint8_t *key, const frame_id *frames, uint32_t n);
+bool seen_learn(struct seen *s, struct seen_stack *e, const uint8_t *key, const frame_id *frames,
+		uint32_t n);
 
 #endif

@@ -22,7 +22,7 @@ static void test_second_time(void **state)
 	struct seen_stack *e = seen_find(&s, again, sizeof again, &learn);
 	assert_non_null(e);
 	assert_true(learn);
-	assert_true(seen_learn(e, again, frames, 2));
+	assert_true(seen_learn(&s, e, again, frames, 2));
 	assert_true(e->fresh);
 	frames[0] = 0; /* it has a copy */
 	e = seen_find(&s, again, sizeof again, &learn);
@@ -45,11 +45,11 @@ static void test_depth(void **state)
 	bool learn;
 	seen_find(&s, key, 1, &learn);
 	struct seen_stack *e = seen_find(&s, key, 1, &learn);
-	assert_false(seen_learn(e, key, deep, SEEN_FRAMES_MAX + 1));
-	assert_false(seen_learn(e, key, deep, 0));
+	assert_false(seen_learn(&s, e, key, deep, SEEN_FRAMES_MAX + 1));
+	assert_false(seen_learn(&s, e, key, deep, 0));
 	e = seen_find(&s, key, 1, &learn);
 	assert_true(learn);
-	assert_true(seen_learn(e, key, deep, SEEN_FRAMES_MAX));
+	assert_true(seen_learn(&s, e, key, deep, SEEN_FRAMES_MAX));
 	seen_fini(&s);
 }
 
@@ -71,7 +71,7 @@ static void test_scan(void **state)
 		struct seen_stack *e = seen_find(&s, (const uint8_t *)&keys[k], sizeof k, &learn);
 		asked++;
 		if (e && learn)
-			seen_learn(e, (const uint8_t *)&keys[k], &(frame_id){k + 1}, 1);
+			seen_learn(&s, e, (const uint8_t *)&keys[k], &(frame_id){k + 1}, 1);
 		else if (e)
 			hits++, wrong += e->frames[0] != k + 1;
 	}

@@ -305,7 +305,8 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		tell_lost(p);
 }
 
-void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t n)
+static void foresee_paths(struct profile *p, const struct cells *cells,
+			  const struct trie_path *paths, uint32_t n)
 {
 	uint32_t nodes[TRIE_AHEAD];
 	const struct trie_ahead *ahead = trie_foresee(&p->trie, paths, n);
@@ -313,7 +314,21 @@ void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t 
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		nodes[i] = ahead[i].end;
-	cells_foresee(p->timeless ? &p->since : &p->open, nodes, n);
+	cells_foresee(cells, nodes, n);
+}
+
+void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t npaths,
+		     const uint32_t *stacks, uint32_t nstacks)
+{
+	const struct cells *cells = p->timeless ? &p->since : &p->open;
+	for (uint32_t i = 0; i < nstacks; i++)
+		__builtin_prefetch(numbered_at(&p->numbered, stacks[i]));
+	foresee_paths(p, cells, paths, npaths);
+	for (uint32_t i = 0; i < nstacks; i++) {
+		const struct place *place = numbered_at(&p->numbered, stacks[i]);
+		if (place && place->cell < cells->len)
+			__builtin_prefetch(&cells->data[place->cell], 1);
+	}
 }
 
 void profile_account(struct profile *p, const struct account *a)

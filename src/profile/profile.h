@@ -62,9 +62,11 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		 const frame_id *frames);
 /*
  * Samples with these paths (those of no frames left out) come next, in this order and from these
- * places; TRIE_AHEAD at most. They will be added faster; nothing changes.
+ * places, TRIE_AHEAD at most; and some with these numbers. They will be added faster; nothing
+ * changes.
  */
-void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t n);
+void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t npaths,
+		     const uint32_t *stacks, uint32_t nstacks);
 void profile_account(struct profile *p, const struct account *a);
 void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count);
 

@@ -17,7 +17,9 @@
 #define KEY_FUNCTION (1ull << 62)
 #define KEY_FRAME    (1ull << 63)
 
-#define SUM_MOST UINT32_MAX /* samples */
+#define SUM_MOST      UINT32_MAX /* samples */
+#define SIMPLE_BITS   4096
+#define SIMPLE_FRAMES 64 /* of more, two are too likely the same by chance */
 
 int through_init(struct through *x, const struct tables *tables, size_t cap_bytes)
 {
@@ -141,6 +143,25 @@ static void next_round(struct through *x)
 	x->round = 1;
 }
 
+/*
+ * Is it sure that no function is met twice, that all are of one module, and that none is
+ * [overflow]? By a few bits of each function's number: seldom those of two are the same by chance.
+ */
+static bool is_simple(const struct through *x, const frame_id *frames, uint32_t n)
+{
+	uint64_t met[SIMPLE_BITS / 64] = {0}, unsure = n > SIMPLE_FRAMES;
+	for (uint32_t i = 0; i < n && !unsure; i++) {
+		if (frames[i] >= x->frames.len)
+			return false;
+		const struct through_frame *f = &x->frames.data[frames[i]];
+		uint64_t *word = &met[f->what % SIMPLE_BITS / 64], bit = 1ull << (f->what % 64);
+		unsure |= (*word & bit) | !f->final | (frames[i] == FRAME_OVERFLOW) |
+			  (f->module ^ x->frames.data[frames[0]].module);
+		*word |= bit;
+	}
+	return !unsure;
+}
+
 void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
 		  bool distinct, struct through_list *ret_list)
 {
@@ -155,7 +176,8 @@ void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_
 		end = n;
 	if (end <= inner)
 		return;
-	if (distinct && (leaf || end < n)) { /* and so the module is shown */
+	if ((leaf || end < n) && (distinct || is_simple(x, frames, n))) {
+		/* Nothing is shown twice, save the module. */
 		ret_list->n = end - inner;
 		memcpy(ret_list->keys, frames + inner, ret_list->n * sizeof *frames);
 		return;

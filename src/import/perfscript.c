@@ -48,6 +48,7 @@ struct script {
 	char prefix[256];
 	size_t prefix_len;
 	uint64_t line_number, time_ns, foreign;
+	uint64_t unweighed; /* samples of which nobody knows how much of the event they stand for */
 	bool gap;
 };
 
@@ -228,6 +229,7 @@ static void open_sample(struct script *s, const struct script_header *h)
 					.cpu = h->cpu >= 0 ? (uint32_t)h->cpu : UINT32_MAX,
 					.event = event,
 					.weight = h->period ? h->period : 1};
+	s->unweighed += !h->period && h->event.n && !is_tracepoint(h->event);
 	if (h->comm.n)
 		import_comm(im, s->time_ns, pid, tid, h->comm.s, h->comm.n);
 	s->frames.len = s->inlined_from = 0;
@@ -520,6 +522,10 @@ static int script_run(struct import *im, struct err *err)
 		im->sink->ops->say(im->sink->ctx,
 				   "the recording seems to be cut off: its last line has no end, "
 				   "so that the last sample may be wrong");
+	if (s.unweighed)
+		im->sink->ops->say(im->sink->ctx,
+				   "samples without periods are in the text: how much of an event "
+				   "they stand for is not known, and each counts as one");
 	if (s.foreign) {
 		char text[96];
 		snprintf(text, sizeof text, "%llu lines of other events are not in the trace",

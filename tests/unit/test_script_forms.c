@@ -115,6 +115,32 @@ static void test_lines(void **state)
 	}
 }
 
+/* Without periods what was counted is not known; a tracepoint's samples are what happened. */
+static void test_periods(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool said;
+	} texts[] = {
+		{"dd 12 1.5: cycles: \n" STACKS "dd 12 1.6: cycles: \n" STACKS, true},
+		{"dd 12 1.5: cycles:u: \n" STACKS, true},
+		{"dd 12 1.5: 7 cycles: \n" STACKS "dd 12 1.6: 1 cycles: \n" STACKS, false},
+		{"dd 12 1.5: sched:sched_switch: prev_pid=1\n" STACKS, false},
+		{"dd 12 1.5: \n" STACKS, false},
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		assert_int_equal(
+			counting_text(&c, texts[i].text, strlen(texts[i].text), NULL, &err), 0);
+		if ((c.said.len && strstr(c.said.buf, "without periods")) != texts[i].said)
+			fail_msg("%s%s", texts[i].text, c.said.len ? c.said.buf : "");
+		counting_fini(&c);
+	}
+}
+
 /* What a tracepoint tells of itself is no place, though it may look like one. */
 static void test_fields(void **state)
 {
@@ -342,11 +368,11 @@ static void test_cut_wrapper(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),       cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_records),     cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_nameless),    cmocka_unit_test(test_instructions),
-		cmocka_unit_test(test_roots),       cmocka_unit_test(test_other_text),
-		cmocka_unit_test(test_cut_wrapper),
+		cmocka_unit_test(test_forms),        cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_records),      cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_periods),      cmocka_unit_test(test_nameless),
+		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),
+		cmocka_unit_test(test_other_text),   cmocka_unit_test(test_cut_wrapper),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

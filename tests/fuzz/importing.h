@@ -170,7 +170,6 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 	im.trace = analyser_sink(analyser);
 	map64_init(&im.modules);
 	map64_init(&im.tasks);
-	map64_init(&im.ends);
 	stream_utf8(im.in);
 	const uint8_t *head;
 	size_t n = stream_peek(im.in, 64 << 10, &head);
@@ -182,7 +181,7 @@ static inline int fuzz_importer(const struct importer_ops *importer, const uint8
 	stream_close(im.in);
 	map64_fini(&im.modules);
 	map64_fini(&im.tasks);
-	map64_fini(&im.ends);
+	vec_fini(&im.ends);
 	analyser_free(analyser);
 	tables_free(im.tables);
 	return 0;

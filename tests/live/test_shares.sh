@@ -48,6 +48,14 @@ signal_frame_named() { # OUT TRUTH
 	return 1
 }
 
+# What no dump holds is read from the process, where it may be.
+read_on() { # OUT
+	awk '$1 == "stacks" { print; share = $2 } END { exit share < 95 }' "$dir/$1.report"
+}
+may_read() {
+	[ "$(id -u)" = 0 ] || [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" = 0 ]
+}
+
 # No stack ends anywhere else than in ROOT or visibly cut.
 all_rooted() { # OUT ROOT
 	awk -v root="$(csv "$1" "$2" total_percent)" -v cut="$(csv "$1" "[truncated]" total_percent)" \
@@ -111,6 +119,7 @@ for s in perf timer; do
 
 	expect "$s: bottom has 50 %" share deepstack bottom self_percent 0.5
 	expect "$s: top has 50 %" share deepstack top self_percent 0.5
+	! may_read || expect "$s: its stacks are whole" read_on deepstack
 	measured "$s: a 100 KiB stack is profiled" run $s deepstack 6
 done
 done_testing

@@ -398,8 +398,10 @@ static void broken_files(void **state)
 	struct dirent *e;
 	DIR *d = opendir(dir);
 	(void)state;
-	if (!d)
+	if (!d) {
+		print_message("skipped: no corpus beside the checkout\n");
 		skip();
+	}
 	while ((e = readdir(d))) {
 		char path[512];
 		struct image *i;

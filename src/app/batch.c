@@ -248,7 +248,7 @@ static int find_sort_event(const struct snapshot *s, const struct export_options
 	char has[300] = "";
 	size_t len = 0;
 
-	if (!o->event || !s->recorded)
+	if (!o->event || !s->recorded || !s->nevents) /* none: stopped before the first */
 		return 0;
 	for (uint32_t i = 0; i < s->nevents; i++) {
 		const char *name = s->events[i].desc.name;
@@ -261,7 +261,7 @@ static int find_sort_event(const struct snapshot *s, const struct export_options
 	}
 	complain("-s %.60s: no column (self, total, samples, module, name) and no event of this "
 		 "recording, which has %s",
-		 o->event, has[0] ? has : "none");
+		 o->event, has);
 	return 2;
 }
 

@@ -102,6 +102,7 @@ static void take_end(struct engine *e)
 	size_t len;
 	if (spsc_peek(e->ring, &len))
 		return; /* first what it delivered */
+	take_says(e);   /* and said */
 	e->said_finished = true;
 	e->ended_ns = clock_mono_ns();
 	e->dirty = true;

@@ -32,6 +32,13 @@ guards() {
 	return $bad
 }
 
+# What a compiler makes is made outside of build/ by whoever calls it by hand, and is no source.
+no_products() {
+	local made
+	made=$(git ls-files 2>/dev/null | grep -E '\.([doa]|so|gcda|gcno|profraw|pyc)$|(^|/)core$')
+	[ -z "$made" ] || { echo "$made"; return 1; }
+}
+
 self_sufficient() {
 	local flags
 	flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc -I. -Ibuild/gen $(
@@ -46,5 +53,6 @@ check "basenames are unique" unique_names
 check "no file is longer than 700 lines" short_files
 check "each .c opens with its comment" opening_comments
 check "each header has a guard and a word on itself" guards
+check "nothing that a compiler makes is kept" no_products
 check "each header compiles alone" self_sufficient
 done_testing

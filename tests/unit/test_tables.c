@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "sink.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -306,23 +307,40 @@ static void test_threads(void **state)
 	assert_int_equal(tables_overflow(*state), 0);
 }
 
-/* The source thread interns every frame of every sample: a hit must stay far below a microsecond.
- */
+/* CPU time of a hit among the first n frames, of five tries the best. */
+static double hit_ns(struct tables *t, uint32_t n)
+{
+	double best = INFINITY;
+
+	for (int try = 0; try < 5; try++) {
+		uint64_t start = clock_thread_cpu_ns();
+		frame_id sum = 0;
+
+		for (uint32_t i = 0; i < 2 * FRAMES; i++)
+			sum += tables_frame(
+				t, &(struct frame){.module = 2, .addr = i * 2654435761u % n * 16});
+		assert_int_not_equal(sum, 0);
+		best = fmin(best, (double)(clock_thread_cpu_ns() - start) / (2 * FRAMES));
+	}
+	return best;
+}
+
+/* The source thread interns every frame of every sample: a hit among many costs what one among
+ * few does, caches aside. A search through what a bucket holds would cost 100 times as much. */
 static void test_warm_speed(void **state)
 {
 	struct tables *t = *state;
+	double few, many;
+
+	for (uint32_t i = 0; i < FRAMES / 100; i++)
+		tables_frame(t, &(struct frame){.module = 2, .addr = i * 16});
+	few = hit_ns(t, FRAMES / 100);
 	for (uint32_t i = 0; i < FRAMES; i++)
 		tables_frame(t, &(struct frame){.module = 2, .addr = i * 16});
-	uint64_t start = clock_thread_cpu_ns();
-	frame_id sum = 0;
-	for (uint32_t i = 0; i < 20 * FRAMES; i++) {
-		uint32_t pick = i * 2654435761u % FRAMES;
-		sum += tables_frame(t, &(struct frame){.module = 2, .addr = pick * 16});
-	}
-	double ns = (double)(clock_thread_cpu_ns() - start) / (20 * FRAMES);
-	assert_int_not_equal(sum, 0);
-	print_message("warm tables_frame: %.0f ns\n", ns);
-	assert_true(ns < 1000);
+	many = hit_ns(t, FRAMES);
+	print_message("warm tables_frame: %.0f ns among %d, %.0f ns among %d\n", few, FRAMES / 100,
+		      many, FRAMES);
+	assert_true(many < 10 * few);
 }
 
 static void test_names(void **state)

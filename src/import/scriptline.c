@@ -187,22 +187,21 @@ static bool bare_header(const char *line, const char *end, struct script_header 
  */
 static bool thread_header(const char *line, const char *end, struct script_header *h)
 {
-	const char *s = skip_blanks(line, end);
+	struct script_place p = {0};
+	const char *s = skip_blanks(line, end), *dso = split_dso(line, end, &p);
+	const char *colon = memchr(line, ':', (size_t)(end - line));
+	const char *semicolon = memchr(line, ';', (size_t)(end - line));
 	bool indented = s > line;
-	for (const char *w = word_end(s, end); s < end;
+	for (const char *w = word_end(s, end); s < end && (!semicolon || s <= semicolon);
 	     s = skip_blanks(w, end), w = word_end(s, end)) {
 		const char *behind = skip_blanks(w, end);
-		struct script_place p = {0};
-		bool slash = memchr(s, '/', (size_t)(w - s)),
-		     colon = memchr(line, ':', (size_t)(s - line)),
-		     last = behind == end && !indented && (slash || !colon);
+		bool slash = memchr(s, '/', (size_t)(w - s));
+		bool last = behind == end && !indented && (slash || !colon || colon >= s);
 		h->comm = trim(line, s);
-		if (!h->comm.n || !pid_word(s, w, &h->pid, &h->tid) ||
-		    memchr(h->comm.s, ';', h->comm.n))
+		if (!h->comm.n || !pid_word(s, w, &h->pid, &h->tid))
 			continue;
 		h->rest = (struct text){behind, (size_t)(end - behind)};
-		if (last ||
-		    (slash && place_begins(behind, end) && split_dso(behind, end, &p) < end))
+		if (last || (slash && p.dso.s && dso >= behind && place_begins(behind, end)))
 			return true;
 	}
 	return false;
@@ -287,6 +286,12 @@ static const char *split_dso(const char *s, const char *end, struct script_place
 	return end;
 }
 
+/*
+ * So many brackets or tabs of a line are tried: names hold a few, and each costs a look at all that
+ * stands before it.
+ */
+#define TRIES 64
+
 /* Does an address with "(dso)" behind it end at @end? "(dso)\tsymbol" is a call without one. */
 static bool ends_place(const char *line, const char *end)
 {
@@ -327,10 +332,13 @@ size_t scriptline_without_behind(const char *s, size_t n)
 	if (!flags && !place_begins(skip_blanks(s, end), end))
 		return n;
 	/* "(dso)", at times without a blank before the branches; a name may hold "(int)>" */
-	for (const char *p = s; (p = memchr(p, ')', (size_t)(stop - p))); p++) {
-		bool parted = p + 1 == end || blank(p[1]) || (flags && p[1] != '>');
-		if (parted && ends_place(s, p + 1))
-			length = (size_t)(p + 1 - s);
+	const char *p = stop;
+	for (unsigned i = 0; i < TRIES && (p = memrchr(s, ')', (size_t)(p - s)));) {
+		if (p + 1 < end && !blank(p[1]) && (!flags || p[1] == '>'))
+			continue;
+		if (ends_place(s, p + 1))
+			return (size_t)(p + 1 - s);
+		i++;
 	}
 	return length;
 }
@@ -353,10 +361,13 @@ size_t scriptline_without_insn(const char *line, size_t n, struct text *ret_insn
 		break;
 	}
 	/* behind "(dso)" a tab begins a mnemonic, or " IPC: …" */
-	while ((tab = memchr(tab, '\t', (size_t)(cut - tab))) && !ends_place(line, tab))
-		tab++;
-	if (!tab)
-		return (size_t)(cut - line);
+	for (unsigned i = 0;; tab++) {
+		tab = memchr(tab, '\t', (size_t)(cut - tab));
+		if (tab && ends_place(line, tab))
+			break;
+		if (!tab || ++i == TRIES)
+			return (size_t)(cut - line);
+	}
 	struct text behind = trim(tab, cut);
 	if (!ret_insn->n && (behind.n < 4 || memcmp(behind.s, "IPC:", 4)))
 		*ret_insn = behind;

@@ -11,7 +11,9 @@
 #include <zstd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "counting_sink.h"
+#include "import/scriptline.h"
 
 #define STACKS_OPEN \
 	"\tffffffff81d33df2 read_zero ([kernel.kallsyms])\n" \
@@ -365,6 +367,61 @@ static void test_cut_wrapper(void **state)
 	counting_fini(&c);
 }
 
+/* The least CPU time of some runs that a line of @n bytes takes: @lead, @piece repeated, @tail. */
+static uint64_t time_of_line(const char *lead, const char *piece, const char *tail, size_t n)
+{
+	char *line = malloc(n + 1);
+	size_t at = strlen(lead);
+	uint64_t least = UINT64_MAX;
+	assert_non_null(line);
+	memcpy(line, lead, at);
+	while (at + strlen(piece) + strlen(tail) <= n) {
+		memcpy(line + at, piece, strlen(piece));
+		at += strlen(piece);
+	}
+	memcpy(line + at, tail, strlen(tail));
+	at += strlen(tail);
+	for (int i = 0; i < 5; i++) {
+		struct script_header h;
+		struct script_place p;
+		uint64_t begin = clock_thread_cpu_ns();
+		scriptline_header(line, at, &h);
+		scriptline_frame(line, at, &p);
+		scriptline_without_behind(line, at);
+		uint64_t took = clock_thread_cpu_ns() - begin;
+		least = took < least ? took : least;
+	}
+	free(line);
+	return least;
+}
+
+/* A line of sixteen times the length takes about as many times as long, not 256 times. */
+static void test_long_lines(void **state)
+{
+	static const struct {
+		const char *lead, *piece, *tail;
+	} endless[] = {
+		{"app 12/12 1.0: 100 cycles: ", ")\t", ""},
+		{"401000 ", ") ", ""},
+		{"\t401000 ", "/P/-/-/0 ) ", ""},
+		{"a ", "1/1 1 x ", ")"},
+		{"a ", "1 ", ""},
+		{"a ", "b: ", ""},
+		{"", "f(int) ", "(/bin/app)"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+		uint64_t one = time_of_line(endless[i].lead, endless[i].piece, endless[i].tail,
+					    4096);
+		uint64_t more = time_of_line(endless[i].lead, endless[i].piece, endless[i].tail,
+					     16 * 4096);
+		if (more > 80 * one)
+			fail_msg("\"%s%s…\": %llu ns, of 16 times the length %llu", endless[i].lead,
+				 endless[i].piece, (unsigned long long)one,
+				 (unsigned long long)more);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_periods),      cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_other_text),   cmocka_unit_test(test_cut_wrapper),
+		cmocka_unit_test(test_long_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

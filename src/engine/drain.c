@@ -71,6 +71,7 @@ static void learn_events(struct engine *e)
 	e->profile.scope = SCOPE_NONE;
 	if (clock_of_newest >= 0 && !e->setup.partial)
 		e->profile.scope = scope_of(e, e->shared.events[clock_of_newest].name);
+	e->profile.clock = clock_of_newest >= 0 ? (uint16_t)clock_of_newest : 0;
 	e->known_events = announced;
 	e->dirty = true;
 	triggers_learn(e);

@@ -3,8 +3,9 @@
  *
  * Engine thread. [unsampled] compares, from reading to reading, what the kernel accounted to a
  * process with what its samples stand for, so that neither a window's edge nor the cadence of
- * readings shows as a difference. A reading that goes backwards (a source that mixes clocks) starts
- * anew.
+ * readings shows as a difference. Where another clock began to be sampled since the last reading,
+ * the difference is shared as the samples are. A reading that goes backwards (a source that mixes
+ * clocks) starts anew.
  */
 #include "profile/ledger.h"
 
@@ -45,14 +46,24 @@ static struct ledger_entry *entry_of(struct ledger *l, task_id task)
 	return &data[task];
 }
 
-void ledger_sampled(struct ledger *l, task_id process, uint64_t ns)
+void ledger_sampled(struct ledger *l, task_id process, uint16_t event, uint64_t ns)
 {
 	struct ledger_entry *e = process ? entry_of(l, process) : NULL;
-	if (e)
-		e->sampled_ns += ns;
+	if (!e)
+		return;
+	if (e->now.event != event) {
+		struct ledger_sum other = e->before;
+		e->before = e->now;
+		if (other.event != event) { /* a third: seldom, and its sum is all that counts */
+			e->before.ns += other.ns;
+			other = (struct ledger_sum){.event = event};
+		}
+		e->now = other;
+	}
+	e->now.ns += ns;
 }
 
-static void put(struct cells *cells, task_id task, enum account_kind kind, uint64_t weight)
+static void put(struct cells *cells, task_id task, unsigned kind, uint64_t weight)
 {
 	struct cell c = {.node = UINT32_MAX,
 			 .task = task,
@@ -79,8 +90,23 @@ static uint64_t grown(uint64_t now, uint64_t then)
 	return now > then ? now - then : 0;
 }
 
+static void put_unsampled(const struct ledger_entry *e, const struct account *a,
+			  enum account_scope scope, uint16_t clock, struct cells *cells)
+{
+	uint64_t sampled = e->now.ns + e->before.ns;
+	uint64_t missing = in_scope(a, scope) - in_scope_then(e, scope) - sampled;
+	int64_t before = 0;
+
+	if (e->before.ns)
+		before = (int64_t)((double)(int64_t)missing * (double)e->before.ns /
+				   (double)sampled);
+	put(cells, a->task, ACCOUNT_UNSAMPLED + (sampled ? e->now.event : clock),
+	    missing - (uint64_t)before);
+	put(cells, a->task, ACCOUNT_UNSAMPLED + e->before.event, (uint64_t)before);
+}
+
 static void put_differences(struct ledger_entry *e, const struct account *a,
-			    enum account_scope scope, struct cells *cells)
+			    enum account_scope scope, uint16_t clock, struct cells *cells)
 {
 	uint64_t span = a->time_ns - e->time_ns;
 	uint64_t cpu = a->cpu_ns - e->cpu_ns;
@@ -99,16 +125,14 @@ static void put_differences(struct ledger_entry *e, const struct account *a,
 	if (cpu)
 		put(cells, a->task, ACCOUNT_SPAN, span);
 	if (a->process && scope != SCOPE_NONE)
-		put(cells, a->task, ACCOUNT_UNSAMPLED,
-		    in_scope(a, scope) - in_scope_then(e, scope) -
-			    (e->sampled_ns - e->sampled_then_ns));
+		put_unsampled(e, a, scope, clock, cells);
 	e->cpu = (double)cpu / (double)span;
 	e->user = (double)user / (double)span;
 	e->system = (double)system / (double)span;
 }
 
 void ledger_read(struct ledger *l, const struct account *a, enum account_scope scope,
-		 struct cells *cells)
+		 uint16_t clock, struct cells *cells)
 {
 	struct ledger_entry *e = entry_of(l, a->task);
 	if (!e)
@@ -119,7 +143,7 @@ void ledger_read(struct ledger *l, const struct account *a, enum account_scope s
 		e->time_ns = a->born_ns;
 	}
 	if (e->seen && a->time_ns > e->time_ns && a->cpu_ns >= e->cpu_ns)
-		put_differences(e, a, scope, cells);
+		put_differences(e, a, scope, clock, cells);
 	else if (e->seen && a->time_ns <= e->time_ns)
 		return; /* told twice */
 	e->seen = true;
@@ -132,7 +156,7 @@ void ledger_read(struct ledger *l, const struct account *a, enum account_scope s
 	e->ready_ns = a->ready_ns;
 	e->runs = a->runs;
 	e->detailed = a->detailed;
-	e->sampled_then_ns = e->sampled_ns;
+	e->now.ns = e->before.ns = 0;
 	if (a->state)
 		e->state = a->state;
 	e->waits_on = a->waits_on;

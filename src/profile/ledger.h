@@ -11,13 +11,15 @@
 #include "sink.h"
 
 enum account_kind {
-	ACCOUNT_CPU,       /* weight: ns */
-	ACCOUNT_USER,      /* ns */
-	ACCOUNT_SYSTEM,    /* ns */
-	ACCOUNT_SPAN,      /* ns between the readings that ACCOUNT_CPU compares */
-	ACCOUNT_READY,     /* ns waiting for a CPU; threads */
-	ACCOUNT_RUNS,      /* how often it was put on one */
-	ACCOUNT_UNSAMPLED, /* processes: ns that no sample covered; may be below 0 */
+	ACCOUNT_CPU,    /* weight: ns */
+	ACCOUNT_USER,   /* ns */
+	ACCOUNT_SYSTEM, /* ns */
+	ACCOUNT_SPAN,   /* ns between the readings that ACCOUNT_CPU compares */
+	ACCOUNT_READY,  /* ns waiting for a CPU; threads */
+	ACCOUNT_RUNS,   /* how often it was put on one */
+	/* Processes: ns that no sample covered, while clock n was sampled, as ACCOUNT_UNSAMPLED +
+	 * n; may be below 0. */
+	ACCOUNT_UNSAMPLED,
 };
 
 /* What the samples are to be compared with. */
@@ -26,6 +28,12 @@ enum account_scope {
 	SCOPE_ALL,    /* user and kernel */
 	SCOPE_USER,   /* kernel time is not sampled */
 	SCOPE_KERNEL, /* user time is not sampled */
+};
+
+/* CPU time that samples of an event stand for. */
+struct ledger_sum {
+	uint16_t event;
+	uint64_t ns;
 };
 
 struct ledger_entry {
@@ -37,8 +45,9 @@ struct ledger_entry {
 	bool detailed; /* the last two are known */
 	/* Shares of the time between the last two readings, < 0 unknown. */
 	double cpu, user, system, ready;
-	/* Processes: CPU time of samples so far, now and at the last reading. */
-	uint64_t sampled_ns, sampled_then_ns;
+	/* Processes: since the last reading, by the clock that was sampled last and the one before.
+	 */
+	struct ledger_sum now, before;
 };
 
 struct ledger {
@@ -61,9 +70,10 @@ struct account {
 
 void ledger_fini(struct ledger *l);
 const struct ledger_entry *ledger_get(const struct ledger *l, task_id task); /* never NULL */
-void ledger_sampled(struct ledger *l, task_id process, uint64_t ns);
-/* Take a reading and add what changed since the last one to @cells. */
+void ledger_sampled(struct ledger *l, task_id process, uint16_t event, uint64_t ns);
+/* Take a reading and add what changed since the last one to @cells. What @scope leaves to be
+ * compared is of event @clock where nothing was sampled. */
 void ledger_read(struct ledger *l, const struct account *a, enum account_scope scope,
-		 struct cells *cells);
+		 uint16_t clock, struct cells *cells);
 
 #endif

@@ -267,7 +267,7 @@ static void add_tally(struct profile *p, const struct sample *s, struct tally *t
 	bool on_cpu = s->event < EVENT_MAX && p->events_on_cpu >> s->event & 1;
 	if (on_cpu && !(s->flags & SAMPLE_BLOCKED)) {
 		t->cpu_ns += s->weight;
-		ledger_sampled(&p->ledger, s->process, s->weight);
+		ledger_sampled(&p->ledger, s->process, s->event, s->weight);
 	}
 }
 
@@ -334,7 +334,7 @@ void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t 
 void profile_account(struct profile *p, const struct account *a)
 {
 	advance(p, a->time_ns);
-	ledger_read(&p->ledger, a, p->scope, &p->open);
+	ledger_read(&p->ledger, a, p->scope, p->clock, &p->open);
 }
 
 void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count)

@@ -36,6 +36,7 @@ struct profile {
 	uint64_t events_read;           /* bit by event: values of it came along with samples */
 	uint8_t value_state[EVENT_MAX]; /* of the newest such value (enum value_state) */
 	enum account_scope scope;
+	uint16_t clock;              /* the event that is compared with accounts now */
 	bool recording;              /* see profile_of_recording */
 	struct through through;      /* what shortened paths of a recording went through */
 	uint32_t pruned;             /* times that rare paths were shortened (prune.h) */

@@ -48,7 +48,7 @@ static void gather(struct balances *b, const struct profile *p, const struct tab
 
 	while (profile_next(&walk)) {
 		const struct cell *c = walk.cell;
-		bool account = c->flags == CELL_ACCOUNT && c->event == ACCOUNT_UNSAMPLED;
+		bool account = c->flags == CELL_ACCOUNT && c->event == ACCOUNT_UNSAMPLED + event;
 		if (!account && (c->event != event || c->flags & ~CELL_GUEST))
 			continue;
 		/* Cells of one thread often follow each other. */

@@ -31,7 +31,7 @@ int usages_gather(struct usages *u, const struct profile *p, const struct window
 	struct profile_walk walk = profile_walk(p, w);
 	while (profile_next(&walk)) {
 		const struct cell *c = walk.cell;
-		if (c->flags != CELL_ACCOUNT || c->event == ACCOUNT_UNSAMPLED)
+		if (c->flags != CELL_ACCOUNT || c->event >= ACCOUNT_UNSAMPLED)
 			continue;
 		struct usage *x = usage_of(u, c->task);
 		if (!x)

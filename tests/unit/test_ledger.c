@@ -18,26 +18,37 @@
 
 static struct profile_bed b;
 static task_id process, thread;
+static uint16_t event;
 
 static void up(enum account_scope scope)
 {
 	pbed_up(&b);
 	b.p.scope = scope;
+	event = 0;
 	process = tables_task(b.t, 7, 0, 1, 0);
 	thread = tables_task(b.t, 7, 7, 1, 0);
+}
+
+static void samples(unsigned n)
+{
+	frame_id frames[] = {pbed_frame(&b, "f"), pbed_frame(&b, "main")};
+	struct sample s = {.weight = MS,
+			   .hits = 1,
+			   .event = event,
+			   .task = thread,
+			   .process = process,
+			   .nframes = 2};
+	for (unsigned i = 0; i < n; i++) {
+		s.time_ns = b.now_ns + i * (S / 1000);
+		profile_add(&b.p, &s, NULL, frames);
+	}
 }
 
 /* A second in which @n samples of 1 ms come, then a reading. */
 static void second(unsigned n, uint64_t cpu_ns, uint64_t user_ns)
 {
 	uint64_t end = b.now_ns + S;
-	frame_id frames[] = {pbed_frame(&b, "f"), pbed_frame(&b, "main")};
-	struct sample s = {
-		.weight = MS, .hits = 1, .task = thread, .process = process, .nframes = 2};
-	for (unsigned i = 0; i < n; i++) {
-		s.time_ns = b.now_ns + i * (S / 1000);
-		profile_add(&b.p, &s, NULL, frames);
-	}
+	samples(n);
 	b.now_ns = end;
 	struct account a = {.time_ns = end,
 			    .task = process,
@@ -56,7 +67,7 @@ static uint64_t unsampled(uint64_t window_ns, double *ret_noise)
 {
 	struct unsampled *found;
 	struct window w = profile_window(&b.p, window_ns, 0, b.p.newest_ns);
-	uint32_t n = unsampled_find(&b.p, b.t, &w, 0, &found);
+	uint32_t n = unsampled_find(&b.p, b.t, &w, event, &found);
 	uint64_t weight = n ? found[0].weight : 0;
 	if (n)
 		assert_int_equal(found[0].process, process);
@@ -123,6 +134,33 @@ static void test_more_sampled_than_accounted(void **state)
 	for (int i = 0; i <= 20; i++)
 		second(900, 500 * MS * (uint64_t)i, 0);
 	assert_int_equal(unsampled(0, NULL), 0);
+	pbed_down(&b);
+}
+
+/* What another clock left out is not this one's, though both are in the window. */
+static void test_two_clocks(void **state)
+{
+	(void)state;
+	up(SCOPE_ALL);
+	b.p.events_on_cpu = 1 | 1 << 3;
+	uint64_t cpu = 0;
+	second(600, cpu, 0);
+	for (int i = 0; i < 8; i++)
+		second(600, cpu += 900 * MS, 0);
+	assert_int_equal(unsampled(10 * S, NULL), 8 * 300 * MS);
+	/* Half a second of each: what is missing is shared as the samples are. */
+	samples(300);
+	event = b.p.clock = 3;
+	second(300, cpu += 900 * MS, 0);
+	assert_int_equal(unsampled(10 * S, NULL), 150 * MS);
+	second(600, cpu += 900 * MS, 0);
+	assert_int_equal(unsampled(10 * S, NULL), 450 * MS);
+	second(0, cpu += 50 * MS, 0); /* nothing was sampled: the clock in use left it out */
+	assert_int_equal(unsampled(10 * S, NULL), 500 * MS);
+	event = 0;
+	assert_int_equal(unsampled(0, NULL), 8 * 300 * MS + 150 * MS);
+	second(10, cpu, 0); /* the first again, and its samples exceed the account */
+	assert_int_equal(unsampled(0, NULL), 8 * 300 * MS + 140 * MS);
 	pbed_down(&b);
 }
 
@@ -211,20 +249,20 @@ static void test_backwards(void **state)
 	struct ledger l = {0};
 	struct cells c = {0};
 	struct account a = {.time_ns = 5 * S, .task = 3, .cpu_ns = 100};
-	ledger_read(&l, &a, SCOPE_ALL, &c);
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
 	a.time_ns = 4 * S; /* told twice, out of order */
 	a.cpu_ns = 50;
-	ledger_read(&l, &a, SCOPE_ALL, &c);
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
 	a.time_ns = 6 * S; /* another clock: starts anew */
-	ledger_read(&l, &a, SCOPE_ALL, &c);
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
 	assert_int_equal(c.len, 0);
 	a.time_ns = 7 * S;
 	a.cpu_ns = 60;
-	ledger_read(&l, &a, SCOPE_ALL, &c);
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
 	assert_true(c.len > 0);
 	assert_int_equal(c.data[0].weight, 10);
 	a.task = UINT32_MAX; /* no such place */
-	ledger_read(&l, &a, SCOPE_ALL, &c);
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
 	assert_false(ledger_get(&l, UINT32_MAX)->seen);
 	cells_fini(&c);
 	ledger_fini(&l);
@@ -270,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_noise_is_not_shown),
 		cmocka_unit_test(test_more_sampled_than_accounted),
+		cmocka_unit_test(test_two_clocks),
 		cmocka_unit_test(test_whole_life),
 		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_usage),

@@ -59,7 +59,7 @@ static uint32_t walk_fp(struct timer_capture *c, uint64_t fp)
 
 	c->chain[n++] = timer_regs_pc(&c->regs);
 	while (n < sizeof c->chain / sizeof *c->chain && fp >= sp && fp % word == 0 &&
-	       fp - sp + 2 * word <= c->s.stack_bytes) {
+	       fp - sp <= c->s.stack_bytes && c->s.stack_bytes - (fp - sp) >= 2 * word) {
 		uint64_t next = 0, ret = 0;
 
 		memcpy(&next, c->stack + (fp - sp), word);

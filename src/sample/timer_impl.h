@@ -61,6 +61,8 @@ struct timer_thread {
 	int syscall_fd, schedstat_fd; /* kept open, -1: not */
 	struct timer_ran sampled;     /* at its last sample: a CPU sample weighs what came since */
 	struct timer_ran looked;      /* when it was last seen to wait, or was stopped */
+	struct timer_ran read;        /* as it was read last, when that began; 0: never */
+	uint64_t read_ns;
 	uint64_t sampled_ns; /* when that sample was taken, or the thread first seen; wall clock: up
 				to which its time is told */
 	uint64_t asked_ns;   /* when it was asked to stop, while `pending` */
@@ -72,7 +74,8 @@ struct timer_thread {
 	uint8_t heat;         /* visits until it counts as idle */
 	bool pending;         /* seized and asked to stop: its stop or its end will be reported */
 	bool known;           /* a stack of it was delivered: it may be repeated */
-	bool gone;            /* its files are gone; the next scan tells */
+	bool gone;            /* its files were gone: left alone until the next scan */
+	bool ended;           /* as a scan found: dropped when it is not pending */
 };
 
 struct timer_code { /* a mapping of a file's code */
@@ -81,11 +84,12 @@ struct timer_code { /* a mapping of a file's code */
 
 struct timer_process {
 	pid_t pid;
-	int maps_fd;     /* to ask for single mappings, -1: not possible */
-	uint64_t image;  /* stands for the program: changes with exec */
-	uint64_t faults; /* when its mappings were read last */
-	uint64_t due_ns; /* when they may be read again */
-	bool read;       /* they were read since its last exec */
+	int maps_fd;      /* to ask for single mappings, -1: not possible */
+	uint64_t image;   /* stands for the program: changes with exec */
+	uint64_t faults;  /* when its mappings were read last */
+	uint64_t due_ns;  /* when they may be read again */
+	uint64_t exec_ns; /* when an exec was noticed last, 0: never */
+	bool read;        /* they were read since its last exec */
 	struct {
 		VEC(struct timer_code)
 	} code; /* as told to the sink, by address */
@@ -176,6 +180,8 @@ void timer_process_new(struct timer_source *ts, pid_t pid);
 void timer_process_gone(struct timer_source *ts, pid_t pid);
 /* Does it run another program than @parent, its parent? It did exec since it was forked. */
 bool timer_process_differs(const struct timer_source *ts, pid_t pid, pid_t parent);
+/* Did @pid exec at or after @since_ns, noticed by a scan or not yet? */
+bool timer_process_execed(const struct timer_source *ts, pid_t pid, uint64_t since_ns);
 void timer_watch_processes(struct timer_source *ts); /* with every scan */
 /* @pc was seen running: is it the code that the sink was told of? Else tell, as of @time_ns. */
 void timer_check_code(struct timer_source *ts, pid_t pid, uint64_t pc, uint64_t time_ns);

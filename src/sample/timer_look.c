@@ -18,6 +18,8 @@
 #include "proc/procfs.h"
 #include "sample/timer_impl.h"
 
+#define LAG_NS (20 * MS) /* what runs is accounted at the clock's ticks */
+
 static int open_file(const struct timer_thread *t, const char *file)
 {
 	char path[64];
@@ -105,7 +107,7 @@ static int ran_by_status(const struct timer_thread *t, struct timer_ran *ret)
 	return 0;
 }
 
-int timer_ran(struct timer_source *ts, struct timer_thread *t, struct timer_ran *ret)
+static int read_ran(struct timer_source *ts, struct timer_thread *t, struct timer_ran *ret)
 {
 	char buf[96], *end;
 	ssize_t n;
@@ -118,6 +120,35 @@ int timer_ran(struct timer_source *ts, struct timer_thread *t, struct timer_ran 
 	ret->ns = strtoull(buf, &end, 10);
 	ret->ready_ns = strtoull(end, &end, 10);
 	ret->times = strtoull(end, NULL, 10);
+	return 0;
+}
+
+/*
+ * A thread that execs takes the number of its process's first thread, and brings its own account
+ * along: one that is lower, or higher by more than there was time for.
+ */
+static bool is_other(const struct timer_source *ts, const struct timer_thread *t,
+		     const struct timer_ran *ran)
+{
+	uint64_t most = t->read.ns + clock_mono_ns() - t->read_ns + LAG_NS;
+
+	if (t->tid != t->pid || !t->read_ns)
+		return false;
+	return ran->ns < t->read.ns ||
+	       (ran->ns > most && timer_process_execed(ts, t->pid, t->read_ns));
+}
+
+int timer_ran(struct timer_source *ts, struct timer_thread *t, struct timer_ran *ret)
+{
+	uint64_t begin_ns = clock_mono_ns();
+	int rc = read_ran(ts, t, ret);
+
+	if (rc)
+		return rc;
+	if (is_other(ts, t, ret))
+		t->sampled = *ret; /* what it ran before is told, but for its last moment */
+	t->read = *ret;
+	t->read_ns = begin_ns;
 	return 0;
 }
 

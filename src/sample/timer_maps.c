@@ -108,6 +108,14 @@ bool timer_process_differs(const struct timer_source *ts, pid_t pid, pid_t paren
 	return p && q && p->image != q->image;
 }
 
+bool timer_process_execed(const struct timer_source *ts, pid_t pid, uint64_t since_ns)
+{
+	const struct timer_process *p = find(ts, pid);
+	struct proc_stat st;
+
+	return p && (p->exec_ns >= since_ns || image_of(pid, &st) != p->image);
+}
+
 /* The code at @addr as the sink knows it. */
 static const struct timer_code *code_at(const struct timer_process *p, uint64_t addr)
 {
@@ -204,6 +212,7 @@ static void watch_exec(struct timer_source *ts, struct timer_process *p, uint64_
 	if (image == p->image)
 		return;
 	p->image = image;
+	p->exec_ns = raw.time_ns;
 	p->read = false;
 	p->due_ns = 0;
 	p->code.len = 0;

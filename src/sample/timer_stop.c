@@ -8,6 +8,7 @@
  *
  * One trap: ptrace waits while a process execs, and an exec waits until every other thread of it is
  * reaped, by us if we seized it. So while seizing, a timer's signal handler reaps what it finds.
+ * And one that execs while we trace it goes on as the process's first thread, still traced.
  * Sampler thread.
  */
 #include <errno.h>
@@ -99,11 +100,19 @@ void timer_breaker_free(struct timer_source *ts)
 	ts->has_breaker = false;
 }
 
+/* Who traces this thread, 0: nobody. */
+static pid_t tracer_of(const struct timer_thread *t)
+{
+	char text[32];
+
+	return proc_status_field(t->pid, t->tid, "TracerPid", text, sizeof text) ? 0 : atoi(text);
+}
+
 /* Tracing this thread was refused. Tell the person once, and try again in a while. */
 void timer_refused(struct timer_source *ts, struct timer_thread *t, int no)
 {
-	char text[32], label[64], sentence[256];
-	pid_t tracer = 0;
+	char label[64], sentence[256];
+	pid_t tracer;
 
 	if (!t->refused_ns)
 		atomic_fetch_add_explicit(&ts->status.unwatched, 1, memory_order_relaxed);
@@ -111,8 +120,7 @@ void timer_refused(struct timer_source *ts, struct timer_thread *t, int no)
 	if (ts->said_refused)
 		return;
 	ts->said_refused = true;
-	if (proc_status_field(t->pid, t->tid, "TracerPid", text, sizeof text) == 0)
-		tracer = atoi(text);
+	tracer = tracer_of(t);
 	if (tracer > 0)
 		snprintf(sentence, sizeof sentence,
 			 "thread %d is traced by %s: it is not sampled while it runs", t->tid,
@@ -150,6 +158,8 @@ void timer_stop(struct timer_source *ts, struct timer_thread *t)
 	rc = ptrace(PTRACE_SEIZE, t->tid, 0, 0);
 	no = errno;
 	early.seizing = 0;
+	if (rc != 0 && no == EPERM && tracer_of(t) == gettid())
+		rc = 0; /* seized under the number that it had before its exec */
 	if (rc != 0) {
 		if (!ts->pending)
 			gate_leave();

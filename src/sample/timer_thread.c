@@ -175,9 +175,28 @@ static void on_gone(void *ctx, const struct proc_task *p)
 	ts->sink->ops->exit(ts->sink->ctx, &raw);
 	if (p->pid == p->tid)
 		timer_process_gone(ts, p->pid);
-	t->gone = true;
+	t->ended = true;
 	if (!t->pending)
 		thread_drop(ts, t);
+}
+
+/*
+ * After a scan: who has ended and is pending no more goes; who seemed to be gone and is still there
+ * is looked at again, as a process's first thread whose number another one took by an exec.
+ */
+static void settle_gone(struct timer_source *ts)
+{
+	for (size_t i = 0; i < ts->threads.len;) {
+		struct timer_thread *t = ts->threads.data[i];
+
+		if (!t->pending && t->ended) {
+			thread_drop(ts, t);
+			continue;
+		}
+		if (!t->pending)
+			t->gone = false;
+		i++;
+	}
 }
 
 static void on_renamed(void *ctx, const struct proc_task *p)
@@ -205,6 +224,7 @@ int timer_scan(struct timer_source *ts)
 
 	timer_deliver(ts);
 	rc = tasks_scan(ts->tasks, &ops, ts);
+	settle_gone(ts);
 	timer_watch_processes(ts);
 	ts->scanned = true;
 	ts->scan_began_ns = start;

@@ -59,7 +59,8 @@ static void visit(struct timer_source *ts, struct timer_thread *t, uint64_t now)
 	struct timer_look look;
 	struct timer_ran ran;
 
-	if (t->pending || t->gone || (t->refused_ns && now - t->refused_ns < REFUSED_AGAIN_NS))
+	if (t->pending || t->gone || t->ended ||
+	    (t->refused_ns && now - t->refused_ns < REFUSED_AGAIN_NS))
 		return;
 	if (timer_ran(ts, t, &ran)) {
 		t->gone = true;

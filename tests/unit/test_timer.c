@@ -458,6 +458,64 @@ static void execs_go_through(void **state)
 	finish(&r);
 }
 
+static struct {
+	unsigned first_ms, thread_ms, after_ms; /* of CPU: of the first thread, of the one that
+						   execs, and when it did */
+} takeover;
+
+static void *exec_thread(void *arg)
+{
+	char after[16];
+
+	burn_ms(takeover.thread_ms);
+	snprintf(after, sizeof after, "%u", takeover.after_ms);
+	execl("/proc/self/exe", "test_timer", "burn", after, (char *)NULL);
+	return arg;
+}
+
+static void body_takeover(void)
+{
+	pthread_t t;
+
+	board->ready = 1;
+	burn_ms(takeover.first_ms);
+	pthread_create(&t, NULL, exec_thread, NULL);
+	pthread_join(t, NULL);
+	_exit(1);
+}
+
+/* Of a thread that takes the first one's number by an exec, nothing counts twice or not at all. */
+static void another_thread_execs(void **state)
+{
+	static const unsigned turns[][3] = {{20, 600, 300}, {600, 20, 600}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct run r = {0};
+		uint64_t cpu_ns = 0;
+		double share;
+
+		takeover.first_ms = turns[i][0];
+		takeover.thread_ms = turns[i][1];
+		takeover.after_ms = turns[i][2];
+		begin(&r, body_takeover, 997);
+		for (int k = 0;
+		     k < 3000 && cpu_ns < (turns[i][0] + turns[i][1] + turns[i][2]) * 1000000ull;
+		     k++) {
+			usleep(10000);
+			proc_cpu_process(r.pid, &cpu_ns);
+		}
+		usleep(300000);
+		settle(&r);
+		share = (double)r.seen.weight / (double)r.seen.account.cpu_ns;
+		print_message("%.1f %% of %.0f ms are in samples\n", share * 100,
+			      (double)r.seen.account.cpu_ns / 1e6);
+		assert_true(share > 0.8);
+		assert_true(share < 1.05);
+		finish(&r);
+	}
+}
+
 static void the_end_of_the_target(void **state)
 {
 	struct run r = {0};
@@ -578,6 +636,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(shapes_of_stacks),
 		cmocka_unit_test(threads_come_and_go),
 		cmocka_unit_test(execs_go_through),
+		cmocka_unit_test(another_thread_execs),
 		cmocka_unit_test(the_end_of_the_target),
 		cmocka_unit_test(gone_before_any_sample),
 		cmocka_unit_test(a_debugger_comes_first),
@@ -589,5 +648,9 @@ int main(int argc, char **argv)
 		     0);
 	if (argc > 1 && strcmp(argv[1], "exec") == 0)
 		body_exec();
+	if (argc > 2 && strcmp(argv[1], "burn") == 0) {
+		burn_ms((unsigned)atoi(argv[2]));
+		pause();
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

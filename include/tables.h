@@ -54,6 +54,8 @@ struct module {
 module_id tables_module(struct tables *t, const struct module *m);
 const struct module *tables_module_get(const struct tables *t,
 				       module_id id); /* never NULL: a static unknown for 0 */
+/* One of the modules of this name, the others follow as its namesakes; 0 none. */
+module_id tables_module_named(struct tables *t, str_id name);
 uint32_t tables_module_count(const struct tables *t); /* ids are 1 … count */
 /*
  * What screens and reports call it: its name, where that is the only one. Programs of one name are

@@ -263,6 +263,17 @@ const struct module *tables_module_get(const struct tables *t, module_id id)
 	return m ? m : &unknown;
 }
 
+module_id tables_module_named(struct tables *t, str_id name)
+{
+	uint32_t id = 0;
+
+	pthread_mutex_lock(&t->lock);
+	if (name && !map64_get(&t->by_name, name, &id))
+		id = 0;
+	pthread_mutex_unlock(&t->lock);
+	return id;
+}
+
 uint32_t tables_module_count(const struct tables *t)
 {
 	return chunk_len(&t->modules.entries);

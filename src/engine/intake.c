@@ -461,7 +461,7 @@ struct intake *intake_new(const struct intake_config *config)
 				       .max_frames = user < FRAMES_DEFAULT ? user : FRAMES_DEFAULT,
 				       .past_bytes = PAST_BYTES};
 	in->unwinder = unwinder_new(config->tables, &unwind);
-	lives_init(&in->lives, config->tables, in->unwinder, config->live);
+	lives_init(&in->lives, config->tables, in->unwinder, config->live, config->symfs);
 	if (!in->frames || !in->unwinder) {
 		intake_free(in);
 		return NULL;

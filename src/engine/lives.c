@@ -19,9 +19,11 @@
 #define GRACE_NS 2000000000ull /* how long what is gone is remembered */
 #define SWEEP_NS 500000000ull
 
-void lives_init(struct lives *l, struct tables *tables, struct unwinder *unwinder, bool live)
+void lives_init(struct lives *l, struct tables *tables, struct unwinder *unwinder, bool live,
+		const char *symfs)
 {
 	*l = (struct lives){.tables = tables, .unwinder = unwinder, .live = live};
+	twins_init(&l->twins, tables, symfs);
 	map64_init(&l->by_pid);
 	map64_init(&l->by_tid);
 }
@@ -51,6 +53,7 @@ void lives_fini(struct lives *l)
 		life_free(l, l->lives[i]);
 	free(l->processes);
 	free(l->lives);
+	twins_fini(&l->twins);
 	map64_fini(&l->by_pid);
 	map64_fini(&l->by_tid);
 }
@@ -155,6 +158,15 @@ static struct process *make_process(struct lives *l, pid_t pid, uint64_t time_ns
 	return p;
 }
 
+static struct space *new_space(struct lives *l, pid_t pid)
+{
+	struct space *space = space_new(l->tables, pid);
+
+	if (space && l->live)
+		space_ask(space, twins_find, &l->twins);
+	return space;
+}
+
 struct process *lives_process(struct lives *l, pid_t pid, uint64_t time_ns)
 {
 	struct process *p = l->latest_process;
@@ -163,7 +175,7 @@ struct process *lives_process(struct lives *l, pid_t pid, uint64_t time_ns)
 	p = l->latest_process = find_process(l, pid);
 	if (p)
 		return p;
-	struct space *space = space_new(l->tables, pid);
+	struct space *space = new_space(l, pid);
 	/* What cannot be read stays empty: its frames are [unknown] until records tell more. */
 	int rc = space && l->live && pid > 0 ? space_read_proc(space, NULL) : 0;
 	p = make_process(l, pid, time_ns, comm_of(l, pid, 0), space);
@@ -232,7 +244,7 @@ static struct process *fork_process(struct lives *l, const struct raw_task *t, s
 	if (parent) {
 		space = space_clone(parent->space, t->pid);
 	} else {
-		space = space_new(l->tables, t->pid);
+		space = new_space(l, t->pid);
 		if (space && l->live)
 			space_read_proc(space, NULL);
 	}

@@ -9,6 +9,7 @@
 #define ALTPTTOP_LIVES_H
 
 #include "base/hash.h"
+#include "engine/twins.h"
 #include "sink.h"
 #include "tables.h"
 
@@ -41,6 +42,7 @@ struct life {
 struct lives {
 	struct tables *tables;
 	struct unwinder *unwinder;   /* told of what is gone; may be NULL */
+	struct twins twins;          /* asked when a live process maps a file */
 	bool live;                   /* /proc may be asked */
 	bool any_gone;               /* something ended so far */
 	struct map64 by_pid, by_tid; /* by_tid: of recordings by pid and tid */
@@ -53,7 +55,9 @@ struct lives {
 	struct process *latest_process;
 };
 
-void lives_init(struct lives *l, struct tables *tables, struct unwinder *unwinder, bool live);
+/* @symfs, where program files are looked for first, may be NULL, and outlives it. */
+void lives_init(struct lives *l, struct tables *tables, struct unwinder *unwinder, bool live,
+		const char *symfs);
 void lives_fini(struct lives *l);
 
 /* The process, met for the first time perhaps: its space is then read from /proc. NULL: no memory.

@@ -43,6 +43,12 @@ struct space *space_new(struct tables *tables, pid_t pid)
 	return s;
 }
 
+void space_ask(struct space *s, space_known *known, void *ctx)
+{
+	s->known = known;
+	s->known_ctx = ctx;
+}
+
 void space_free(struct space *s)
 {
 	if (!s)
@@ -79,6 +85,7 @@ struct space *space_clone(const struct space *s, pid_t pid)
 
 	if (!c)
 		return NULL;
+	space_ask(c, s->known, s->known_ctx);
 	if (s->maps.len && vec_reserve(&c->maps, s->maps.len)) {
 		space_free(c);
 		return NULL;
@@ -266,7 +273,9 @@ module_id space_module_for(struct space *s, const struct module *want, const str
 	if (old && old->end >= at->end &&
 	    may_be_same(tables_module_get(s->tables, old->module), want))
 		return old->module;
-	return tables_module(s->tables, want);
+	module_id known = s->known ? s->known(s->known_ctx, want) : 0;
+
+	return known ? known : tables_module(s->tables, want);
 }
 
 /* What a record's name stands for. Nothing may be opened here: it may come from another machine. */

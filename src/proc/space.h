@@ -24,7 +24,12 @@ enum mapping_flag { MAPPING_EXEC = 1 << 0, MAPPING_STACK = 1 << 1 };
 
 struct space;
 
+/* The module that @m, not interned yet, is known as, though it was described in another way; 0
+ * none. */
+typedef module_id space_known(void *ctx, const struct module *m);
+
 struct space *space_new(struct tables *tables, pid_t pid);
+void space_ask(struct space *s, space_known *known, void *ctx); /* its clones ask too */
 void space_free(struct space *s);
 pid_t space_pid(const struct space *s);
 int space_read_proc(struct space *s,

@@ -22,6 +22,8 @@ struct space {
 	size_t hit;           /* index of the last mapping found */
 	uint64_t generation;
 	module_id main_module;
+	space_known *known; /* NULL: nobody is asked */
+	void *known_ctx;
 };
 
 /* Put @m in, cutting what it covers. 1: something changed, 0: nothing did, -ENOMEM, -ENOSPC. */
@@ -38,8 +40,8 @@ void space_describe(struct space *s, struct module *m, enum module_kind kind, co
 
 /*
  * The module for @want at the place of @at (start, end, pgoff): the one that is already mapped
- * there when it may be the same, so that what a record told (build id) and what maps tell (inode)
- * stay one module; else interned.
+ * there when it may be the same, or the one that whoever is asked knows, so that what a record told
+ * (build id) and what maps tell (inode) stay one module; else interned.
  */
 module_id space_module_for(struct space *s, const struct module *want, const struct mapping *at);
 

@@ -5,7 +5,8 @@
  * process with what its samples stand for, so that neither a window's edge nor the cadence of
  * readings shows as a difference. Where another clock began to be sampled since the last reading,
  * the difference is shared as the samples are. A reading that goes backwards (a source that mixes
- * clocks) starts anew.
+ * clocks), or of a thread further than there was time for (at an exec it took another one's
+ * number), starts anew.
  */
 #include "profile/ledger.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define LEDGER_MAX (1u << 22)
+#define LAG_NS     1000000000ull /* the kernel accounts to a thread that runs at its clock's ticks */
 
 static const struct ledger_entry unknown = {.cpu = -1, .user = -1, .system = -1, .ready = -1};
 
@@ -131,6 +133,13 @@ static void put_differences(struct ledger_entry *e, const struct account *a,
 	e->system = (double)system / (double)span;
 }
 
+/* Can the thread or process that @e was read of be the one that was read now? */
+static bool goes_on(const struct ledger_entry *e, const struct account *a)
+{
+	return a->cpu_ns >= e->cpu_ns &&
+	       (a->process || a->cpu_ns - e->cpu_ns <= a->time_ns - e->time_ns + LAG_NS);
+}
+
 void ledger_read(struct ledger *l, const struct account *a, enum account_scope scope,
 		 uint16_t clock, struct cells *cells)
 {
@@ -142,7 +151,7 @@ void ledger_read(struct ledger *l, const struct account *a, enum account_scope s
 		e->detailed = true;
 		e->time_ns = a->born_ns;
 	}
-	if (e->seen && a->time_ns > e->time_ns && a->cpu_ns >= e->cpu_ns)
+	if (e->seen && a->time_ns > e->time_ns && goes_on(e, a))
 		put_differences(e, a, scope, clock, cells);
 	else if (e->seen && a->time_ns <= e->time_ns)
 		return; /* told twice */

@@ -268,6 +268,38 @@ static void test_backwards(void **state)
 	ledger_fini(&l);
 }
 
+/* At an exec a thread takes the number of its process's first: what it had run is not that one's.
+ */
+static void test_leap(void **state)
+{
+	(void)state;
+	struct ledger l = {0};
+	struct cells c = {0};
+	struct account a = {.task = 3, .time_ns = S, .cpu_ns = S / 2, .state = 'S'};
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
+	a.time_ns += S / 5;
+	a.cpu_ns += 9 * S;
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
+	assert_int_equal(c.len, 0);
+	a.time_ns += S / 5;
+	a.cpu_ns += S / 10;
+	ledger_read(&l, &a, SCOPE_ALL, 0, &c);
+	uint64_t cpu = 0;
+	for (uint32_t i = 0; i < c.len; i++)
+		if (c.data[i].event == ACCOUNT_CPU)
+			cpu += c.data[i].weight;
+	assert_int_equal(cpu, S / 10);
+	/* of a process many threads ran */
+	struct account p = {.task = 4, .process = true, .time_ns = S, .state = 'S'};
+	ledger_read(&l, &p, SCOPE_ALL, 0, &c);
+	p.time_ns += S / 5;
+	p.cpu_ns += 9 * S;
+	ledger_read(&l, &p, SCOPE_ALL, 0, &c);
+	assert_true(ledger_get(&l, 4)->cpu > 44);
+	cells_fini(&c);
+	ledger_fini(&l);
+}
+
 /* Time without a CPU is told where each of two readings knew of it. */
 static void test_ready(void **state)
 {
@@ -314,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_usage_idle),
 		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_leap),
 		cmocka_unit_test(test_ready),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ struct source {
 
 static const struct importer_ops *const importers[] = {
 	&importer_perf_data, &importer_perf_script, &importer_perf_trace,     &importer_chrome,
-	&importer_pprof,     &importer_folded,      &importer_chrome_profile,
+	&importer_pprof,     &importer_folded,      &importer_chrome_profile, &importer_js_profile,
 };
 
 static const struct importer_ops *recognise(const uint8_t *head, size_t n)
@@ -83,8 +83,6 @@ static const struct {
 	 "what bpftrace printed: fold its stacks with `stackcollapse-bpftrace.pl`"},
 	{0, "{\"linux-perf-json-version\"",
 	 "perf's JSON: open its perf.data, or the text of `perf script`"},
-	{0, "{\"nodes\":[",
-	 "a .cpuprofile of V8: watch `node --perf-basic-prof` instead, or record it with perf"},
 	{257, "ustar", "a tar archive: unpack it first"},
 };
 
@@ -158,7 +156,7 @@ static int file_open(const struct target *target, const struct source_config *co
 	if (!s->importer) {
 		static const char unknown[] =
 			"of no kind known here (perf.data, perf script text, Chrome Trace "
-			"JSON, pprof, folded stacks)";
+			"JSON, pprof, folded stacks, a profile of V8)";
 		rc = err_set(err, EINVAL, "%s is %s", s->path, other ? other : unknown);
 		goto fail;
 	}

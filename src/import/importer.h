@@ -56,7 +56,8 @@ struct importer_ops {
 };
 
 extern const struct importer_ops importer_perf_data, importer_perf_script, importer_perf_trace,
-	importer_chrome, importer_chrome_profile, importer_pprof, importer_folded;
+	importer_chrome, importer_chrome_profile, importer_js_profile, importer_pprof,
+	importer_folded;
 
 /* --- help for importers (import.c) --- */
 

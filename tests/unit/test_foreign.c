@@ -26,7 +26,6 @@ static const struct {
 	{"@[\n    f+0x1\n    g+0x2\n]: 12\n", "stackcollapse-bpftrace"},
 	{"Attaching 1 probe...\n\n@[\n    f+0x1\n]: 12\n", "stackcollapse-bpftrace"},
 	{"{\"linux-perf-json-version\":1,\"samples\":[]}", "perf script"},
-	{"{\"nodes\":[{\"id\":1}],\"samples\":[1]}", ".cpuprofile"},
 	{"gmon\001aaaaaaaaaaaaaaaaaaa", "gprof"},
 	{"\027\010Dtracing6", "trace-cmd"},
 	{"FLR\001\001aaaaaaaaaaaaaaaa", "jfrconv"},

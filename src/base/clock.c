@@ -12,16 +12,29 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static _Atomic uint64_t fake_mono, fake_real;
 static uint64_t offset_ns; /* modulo 2^64: it may be below 0 */
 static pthread_once_t offset_once = PTHREAD_ONCE_INIT;
 
+/* The offsets are those of the namespace that children get: ours, but between unshare(2) and a new
+ * process. */
+static bool offsets_are_ours(void)
+{
+	struct stat ours, childrens;
+
+	return !stat("/proc/self/ns/time", &ours) &&
+	       !stat("/proc/self/ns/time_for_children", &childrens) &&
+	       ours.st_ino == childrens.st_ino;
+}
+
 static void read_offset(void)
 {
-	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	FILE *f = offsets_are_ours() ? fopen("/proc/self/timens_offsets", "re") : NULL;
 	int64_t s, ns;
 
 	if (f && fscanf(f, "monotonic %" SCNd64 " %" SCNd64, &s, &ns) == 2)

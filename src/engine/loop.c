@@ -16,7 +16,6 @@
 
 #include "base/altstack.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/plain.h"
 #include "engine/core.h"
 
@@ -52,7 +51,6 @@ void engine_tell(struct engine *e, enum notice_kind kind, const char *fmt, ...)
 	vsnprintf(n.text, sizeof n.text, fmt, args);
 	va_end(args);
 	plain_in_place(n.text, sizeof n.text);
-	log_say("%s", n.text);
 	mailbox_post(e->notices, &n);
 	wake_ui(e);
 }

@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/build.h"
 
 #define LOOK_EVERY_NS 250000000ull
@@ -231,13 +230,10 @@ static void trip(struct engine *e, struct trigger *t, uint64_t since_ns, uint64_
 	t->held = true;
 	if (e->triggers.written >= s->files) {
 		time_text(now_ns, false, when, sizeof when);
-		if (!e->triggers.refused++)
-			engine_tell(e, NOTICE_WARN,
-				    "trigger %s held again at %s: not saved, there are %u files "
-				    "already (--trigger-files)",
-				    t->rule->text, when, e->triggers.written);
-		else
-			log_say("trigger %s held again at %s: not saved", t->rule->text, when);
+		engine_tell(e, NOTICE_WARN,
+			    "trigger %s held again at %s: not saved, there are %u files already "
+			    "(--trigger-files)",
+			    t->rule->text, when, e->triggers.written);
 		return;
 	}
 	e->triggers.written++;

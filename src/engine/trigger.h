@@ -30,7 +30,6 @@ struct triggers {
 	struct trigger *t; /* one a rule */
 	uint64_t next_ns;  /* next look */
 	uint32_t written, numbered;
-	uint64_t refused; /* moments that were not saved because of the cap */
 };
 
 int triggers_init(struct engine *e); /* -ENOMEM */

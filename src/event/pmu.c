@@ -19,11 +19,6 @@
 
 static const char *root = "/sys/bus/event_source/devices";
 
-const char *pmu_root(void)
-{
-	return root;
-}
-
 void pmu_root_set(const char *dir)
 {
 	root = dir ? dir : "/sys/bus/event_source/devices";

@@ -23,7 +23,6 @@ struct pmu {
 /* A whole small file, without its last newline. Its length, or -1 with errno. */
 ssize_t sysfs_read(const char *path, char *buf, size_t size);
 
-const char *pmu_root(void);         /* /sys/bus/event_source/devices */
 void pmu_root_set(const char *dir); /* tests: before any thread; NULL: the real one */
 /* How precise (0…3) events of a PMU can be; "": of the first core's. 0: it does not say. */
 uint8_t pmu_max_precise(const char *name);
@@ -39,7 +38,6 @@ void tracepoint_root_set(const char *dir); /* tests, likewise */
 /* 0: they can be listed and named; else -errno and why not, with what to type. */
 int tracepoints_refused(struct err *err);
 bool tracepoint_name(const char *text); /* "subsystem:event" by its form alone, no modifiers */
-bool tracepoints_there(void); /* tracefs is mounted, or what lies there may not be looked at */
 
 /* Call @each for every PMU, those of cores first, until it returns false. */
 void pmu_each(bool (*each)(void *ctx, const struct pmu *p), void *ctx);

@@ -30,11 +30,6 @@ const char *tracepoint_root(void)
 	return access(roots[0], X_OK) == 0 || errno == EACCES ? roots[0] : roots[1];
 }
 
-bool tracepoints_there(void)
-{
-	return access(tracepoint_root(), F_OK) == 0 || errno == EACCES;
-}
-
 int tracepoints_refused(struct err *err)
 {
 	const char *root = tracepoint_root();

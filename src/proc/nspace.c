@@ -58,8 +58,8 @@ static int rank(const char *controllers)
 	return strcmp(controllers, "name=systemd") == 0 ? 2 : 1;
 }
 
-/* The best path of the file's lines "id:controllers:path"; root paths only when @root_too. */
-static bool best_path(const char *text, bool root_too, char *buf, size_t size)
+/* The best path of the file's lines "id:controllers:path", but for root paths. */
+static bool best_path(const char *text, char *buf, size_t size)
 {
 	int best = 0;
 
@@ -69,7 +69,7 @@ static bool best_path(const char *text, bool root_too, char *buf, size_t size)
 		const char *b = a ? memchr(a + 1, ':', (size_t)(end - a - 1)) : NULL;
 		char controllers[64];
 
-		if (b && b + 1 < end && (root_too || end - b > 2)) {
+		if (b && end - b > 2) {
 			snprintf(controllers, sizeof controllers, "%.*s", (int)(b - a - 1), a + 1);
 			if (rank(controllers) > best) {
 				best = rank(controllers);
@@ -160,7 +160,7 @@ void nspace_where_text(const char *text, char *buf, size_t size)
 	char *name;
 
 	buf[0] = '\0';
-	if (!best_path(text, false, path, sizeof path))
+	if (!best_path(text, path, sizeof path))
 		return;
 	name = last_component(path, &parent);
 	id = container_id(name);
@@ -178,14 +178,4 @@ void nspace_where(pid_t pid, char *buf, size_t size)
 	buf[0] = '\0';
 	if (procfs_read(pid, 0, "cgroup", text, sizeof text) > 0)
 		nspace_where_text(text, buf, size);
-}
-
-int nspace_cgroup(pid_t pid, char *buf, size_t size)
-{
-	char text[CGROUP_TEXT];
-	ssize_t n = procfs_read(pid, 0, "cgroup", text, sizeof text);
-
-	if (n < 0)
-		return (int)n;
-	return best_path(text, true, buf, size) ? 0 : -ENODATA;
 }

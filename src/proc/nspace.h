@@ -25,7 +25,4 @@ void nspace_where(pid_t pid, char *buf, size_t size);
 /* The same for the text of a /proc/PID/cgroup file. */
 void nspace_where_text(const char *text, char *buf, size_t size);
 
-/* Path of the cgroup v2 (or the v1 controller that perf uses), "/…"; 0 or -errno. */
-int nspace_cgroup(pid_t pid, char *buf, size_t size);
-
 #endif

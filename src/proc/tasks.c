@@ -384,30 +384,6 @@ int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx)
 	return rc;
 }
 
-void tasks_note_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid)
-{
-	struct process *p = process_find(t, pid);
-	struct proc_stat st;
-	struct entry *e;
-
-	if (!p && (t->children || t->scope) && process_find(t, ppid) &&
-	    proc_stat_read(pid, 0, &st) == 0)
-		p = process_add(t, pid, &st);
-	if (!p || t->listed_only || entry_find(t, tid))
-		return;
-	e = entry_add(t, (uint32_t)(p - t->processes.data), tid);
-	if (e)
-		e->seen = t->serial;
-}
-
-void tasks_note_exit(struct tasks *t, pid_t pid, pid_t tid)
-{
-	struct entry *e = entry_find(t, tid);
-
-	if (e && e->t.pid == pid)
-		entry_drop(t, (size_t)(e - t->entries.data));
-}
-
 static int watch(struct tasks *t, pid_t pid, struct err *err)
 {
 	struct proc_stat st;

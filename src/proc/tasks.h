@@ -45,9 +45,6 @@ void tasks_touch(struct tasks *t);
 /* Read /proc/PID/task until two readings agree (at most 8 times); report differences to the last
  * scan. */
 int tasks_scan(struct tasks *t, const struct tasks_ops *ops, void *ctx);
-/* A record told of it: cheaper than a scan. */
-void tasks_note_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid);
-void tasks_note_exit(struct tasks *t, pid_t pid, pid_t tid);
 
 /*
  * Deliver sink->account for processes (always) and threads, spending at most @budget_ns: threads

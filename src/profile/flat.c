@@ -43,13 +43,6 @@ void flat_fini(struct flat *f)
 	*f = (struct flat){0};
 }
 
-size_t flat_bytes(const struct flat *f)
-{
-	return f->cap * sizeof *f->nodes + f->touched_cap * sizeof *f->touched +
-	       f->leaves_cap * sizeof *f->leaves + f->place_cap * sizeof(uint32_t) +
-	       (f->leaf_values_cap + 2 * f->values_cap) * sizeof(double);
-}
-
 bool fold_takes(const struct fold_query *q, const struct cell *c)
 {
 	if (c->flags & (CELL_ACCOUNT | CELL_RUNNING | CELL_VALUE) || c->event != q->event)

@@ -89,6 +89,5 @@ static inline bool fold_hides(const struct fold_query *q, const struct cell *c)
 }
 /* Is @c part of one of @q's values? Of which. */
 bool fold_takes_value(const struct fold_query *q, const struct cell *c, uint32_t *ret_i);
-size_t flat_bytes(const struct flat *f);
 
 #endif

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "proc/nspace.h"
 #include "proc/procfs.h"
 
 #define PIECE    (256u << 10)
@@ -97,27 +98,6 @@ size_t jitmap_bytes(const struct jitmap *j)
 
 /* ---- where they are ---- */
 
-/* The pid that the process has in its own namespace, as its file is named. */
-static pid_t inner_pid(pid_t pid)
-{
-	char path[64], line[256];
-	pid_t inner = pid;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof line, f))
-		if (!strncmp(line, "NSpid:", 6)) {
-			const char *last = strrchr(line, '\t');
-
-			inner = last ? (pid_t)strtol(last, NULL, 10) : pid;
-			break;
-		}
-	if (f)
-		fclose(f);
-	return inner > 0 ? inner : pid;
-}
-
 static bool trusted(int fd, pid_t pid)
 {
 	char path[64];
@@ -176,7 +156,7 @@ static int open_map(struct jitmap *j)
 	}
 	if (j->access->live) {
 		snprintf(path, sizeof path, "/proc/%d/root/tmp/perf-%d.map",
-			 (int)living_thread(j->pid), (int)inner_pid(j->pid));
+			 (int)living_thread(j->pid), (int)nspace_pid(j->pid));
 		fd = try(j, path);
 	}
 	/* A recording of another machine or boot has nothing to do with our /tmp. */
@@ -185,7 +165,7 @@ static int open_map(struct jitmap *j)
 		fd = try(j, path);
 	}
 	snprintf(j->map_path, sizeof j->map_path, "/tmp/perf-%d.map",
-		 j->access->live ? (int)inner_pid(j->pid) : (int)j->pid);
+		 j->access->live ? (int)nspace_pid(j->pid) : (int)j->pid);
 	if (fd >= 0 && j->access->live && older_than(fd, j->pid)) {
 		j->stale = true;
 		close(fd);

@@ -86,11 +86,6 @@ const char *kernel_reason(const struct kernel *k)
 	return k->reason;
 }
 
-size_t kernel_bytes(const struct kernel *k)
-{
-	return k->entries.cap * sizeof *k->entries.data + k->text.cap;
-}
-
 static int keep_text(struct kernel *k, const char *s, size_t len, uint32_t *ret_offset)
 {
 	if (k->text.len + len + 1 > TEXT_MAX || vec_reserve(&k->text, k->text.len + len + 1))

@@ -30,6 +30,5 @@ bool kernel_find(struct kernel *k, uint64_t addr, struct kernel_symbol *ret_symb
 uint64_t kernel_address(struct kernel *k, const char *name);
 /* Why there are no kernel names, and what to type; "" when there are. */
 const char *kernel_reason(const struct kernel *k);
-size_t kernel_bytes(const struct kernel *k);
 
 #endif

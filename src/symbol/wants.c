@@ -203,11 +203,6 @@ void wants_named(struct wants *w, frame_id frame, bool more)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void wants_done(struct wants *w, frame_id frame)
-{
-	wants_named(w, frame, false);
-}
-
 void wants_told(struct wants *w)
 {
 	pthread_mutex_lock(&w->lock);

@@ -22,7 +22,6 @@ void wants_free(struct wants *w);
 void wants_add(struct wants *w, const frame_id *frames, uint32_t n);
 /* Once named: lines are wanted too (@more), or the frame is done with. */
 void wants_named(struct wants *w, frame_id frame, bool more);
-void wants_done(struct wants *w, frame_id frame);
 /* Resolve this one again, lines and all (its module's symbols came late). */
 void wants_again(struct wants *w, frame_id frame);
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "module/zip.h"
 
 #define MEMBERS_MAX 256
@@ -62,7 +61,6 @@ static struct object *open_object(struct objects *o, module_id id)
 {
 	const struct module *m = tables_module_get(o->tables, id);
 	struct object *obj = calloc(1, sizeof *obj);
-	struct err err = {0};
 	if (!obj)
 		return NULL;
 	obj->module = id;
@@ -70,10 +68,7 @@ static struct object *open_object(struct objects *o, module_id id)
 	obj->has_fp = -2;
 	if (m->kind != MODULE_FILE && m->kind != MODULE_VDSO)
 		return obj;
-	int rc = module_image(o->tables, m, &o->access, &obj->image, &err);
-	obj->no_archive = rc != -ENOEXEC;
-	if (rc)
-		log_say("unwinding: %s", err.msg);
+	obj->no_archive = module_image(o->tables, m, &o->access, &obj->image, NULL) != -ENOEXEC;
 	if (obj->image)
 		obj->cfi = cfi_new(obj->image);
 	return obj;

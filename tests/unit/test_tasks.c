@@ -350,26 +350,6 @@ static void single_threads(void **state)
 	tasks_free(all);
 }
 
-static void notes_spare_a_scan(void **state)
-{
-	struct child c = start();
-	struct target target;
-	struct tasks *t = watch(&c.pid, &target, true);
-	struct seen s = {0};
-
-	(void)state;
-	tasks_note_fork(t, c.pid, c.pid, 1);
-	assert_int_equal(tasks_count(t), 1);
-	tasks_scan(t, &ops, &s);
-	assert_int_equal(s.born, 0); /* known already */
-	tasks_note_exit(t, c.pid, c.pid);
-	assert_int_equal(tasks_count(t), 0);
-	tasks_note_fork(t, 1, 1, 0); /* not ours */
-	assert_int_equal(tasks_count(t), 0);
-	finish(&c);
-	tasks_free(t);
-}
-
 struct accounts {
 	int processes, threads;
 	struct raw_account process, burner, sleeper;
@@ -592,7 +572,6 @@ int main(void)
 		cmocka_unit_test(children_and_exec),
 		cmocka_unit_test(zombie_is_not_alive),
 		cmocka_unit_test(single_threads),
-		cmocka_unit_test(notes_spare_a_scan),
 		cmocka_unit_test(accounts_match_the_kernel),
 		cmocka_unit_test(children_that_nobody_saw),
 		cmocka_unit_test(children_that_were_seen_count_once),

@@ -116,7 +116,7 @@ void timer_finish(struct timer_source *ts, struct timer_thread *t, struct timer_
 		c->s.weight = timer_modes_weigh(ts, t, c->mode, c->s.weight);
 		ts->weight_ns += c->s.weight;
 		ts->lately_ran_ns += c->s.weight;
-		if (t->known)
+		if (t->known && ran->ready_ns > t->sampled.ready_ns) /* else it is another */
 			ts->lately_ready_ns += ran->ready_ns - t->sampled.ready_ns;
 		t->sampled_ns = c->s.time_ns;
 	}

@@ -53,10 +53,28 @@ static void chains_stay_in_the_stack(void **state)
 	assert_int_equal(chain_of(0, UINT64_MAX - 15, 0), 1);
 }
 
+/* A number that another thread took has waited less than it had: that is no crowd. */
+static void less_waiting_is_no_crowd(void **state)
+{
+	struct source_config config = {.call_graph = CALL_GRAPH_NONE};
+	struct timer_source ts = {.config = &config, .interval_ns = MS};
+	struct timer_thread t = {.tid = 1, .known = true, .sampled = {.ready_ns = 50 * MS}};
+	struct timer_ran ran = {.ns = MS, .ready_ns = 10 * MS};
+
+	(void)state;
+	timer_finish(&ts, &t, &ts.captures[0], &ran);
+	assert_int_equal(ts.lately_ready_ns, 0);
+	ran.ns += MS;
+	ran.ready_ns += 2 * MS;
+	timer_finish(&ts, &t, &ts.captures[1], &ran);
+	assert_int_equal(ts.lately_ready_ns, 2 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_stay_in_the_stack),
+		cmocka_unit_test(less_waiting_is_no_crowd),
 	};
 	return cmocka_run_group_tests_name("timer_capture", tests, NULL, NULL);
 }

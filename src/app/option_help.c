@@ -143,7 +143,7 @@ static void zsh_line(FILE *out, const struct option_desc *d, const char *dashes)
 	zsh_text(out, d->help);
 	fputc(']', out);
 	if (d->arg) {
-		fputc(':', out);
+		fputs(d->flags & OPTION_OPTIONAL ? "::" : ":", out);
 		zsh_text(out, d->arg);
 		fputc(':', out);
 		if (d->choices) {

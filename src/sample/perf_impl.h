@@ -14,6 +14,7 @@
 #include "proc/permit.h"
 #include "sample/adapt.h"
 #include "sample/fleet.h"
+#include "sample/idleshare.h"
 #include "sample/merger.h"
 #include "sample/pace.h"
 #include "sample/plan.h"
@@ -94,7 +95,7 @@ struct perf_source {
 	uint32_t quick_scans, found; /* scans in a row that found threads nobody told of */
 	uint64_t busy_ns;            /* thread CPU time at the last pace */
 	uint64_t paced_samples, paced_losses;
-	uint64_t cpu_all, cpu_idle; /* /proc/stat at the last pace */
+	struct idleshare idle;
 	struct adapt adapt;
 	struct adapt_seen seen;
 	struct fleet_count counted[EVENT_MAX]; /* whole target, by event; values scaled */

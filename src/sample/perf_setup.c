@@ -353,36 +353,12 @@ uint64_t perf_setup_cost(const struct perf_source *ps)
 	return sample_ns * rate / 1000;
 }
 
-/* Idle share of all CPUs since the last call. */
-static double idle_share(struct perf_source *ps)
-{
-	unsigned long long v[8] = {0}, all = 0, idle;
-	FILE *f = fopen("/proc/stat", "re");
-	double share = 0;
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3],
-		   &v[4], &v[5], &v[6], &v[7]) == 8) {
-		for (int i = 0; i < 8; i++)
-			all += v[i];
-		idle = v[3] + v[4];
-		/* Waiting for disks is no time that only grows. */
-		if (ps->cpu_all && all > ps->cpu_all && idle > ps->cpu_idle)
-			share = (double)(idle - ps->cpu_idle) / (double)(all - ps->cpu_all);
-		ps->cpu_all = all;
-		ps->cpu_idle = idle;
-	}
-	fclose(f);
-	return share;
-}
-
 static bool pace_due(struct perf_source *ps, double seconds)
 {
 	uint64_t cpu_ns = atomic_load_explicit(&ps->status.cpu_ns, memory_order_relaxed);
 	struct pace_seen seen = {
 		.busy = (double)(cpu_ns - ps->busy_ns) / S / seconds,
-		.idle = idle_share(ps),
+		.idle = idleshare_look(&ps->idle),
 		.samples = ps->samples - ps->paced_samples,
 		.lost = ps->losses != ps->paced_losses,
 	};

@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "sample/idleshare.h"
 #include "source.h"
 
 struct err;
@@ -164,7 +165,7 @@ struct timer_source {
 	uint64_t second_cpu_ns, second_samples, second_paused, second_losses, second_weight;
 	uint64_t weight_ns; /* of samples of running threads */
 	uint64_t losses;
-	uint64_t idle_ticks, all_ticks; /* of /proc/stat at the last second */
+	struct idleshare idle;
 };
 
 /* timer_thread.c: the watched threads. */

@@ -4,13 +4,10 @@
  * Once a second the status is brought up to date and, with -F auto, the next rate chosen by the
  * rules that the perf sampler uses too. Sampler thread.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "proc/procfs.h"
 #include "sample/pace.h"
 #include "sample/timer_impl.h"
 
@@ -94,35 +91,12 @@ void timer_set_rate(struct timer_source *ts, uint32_t hz)
 	atomic_store_explicit(&ts->status.asked_hz, hz, memory_order_relaxed);
 }
 
-/* Share of the machine's CPU time that was idle since the last call. */
-static double idle_share(struct timer_source *ts)
-{
-	uint64_t v[8] = {0}, all = 0, idle;
-	char text[256];
-	double share = 0;
-
-	if (procfs_read_at(-1, "/proc/stat", text, sizeof text) <= 0 ||
-	    sscanf(text,
-		   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %" SCNu64 " %" SCNu64,
-		   &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < 5)
-		return 0;
-	for (size_t i = 0; i < 8; i++)
-		all += v[i];
-	idle = v[3] + v[4];
-	if (ts->all_ticks && all > ts->all_ticks && idle >= ts->idle_ticks)
-		share = (double)(idle - ts->idle_ticks) / (double)(all - ts->all_ticks);
-	ts->all_ticks = all;
-	ts->idle_ticks = idle;
-	return share;
-}
-
 static void control_rate(struct timer_source *ts, uint64_t elapsed_ns, uint64_t cpu_ns,
 			 uint64_t samples)
 {
 	struct pace_seen seen = {
 		.busy = (double)cpu_ns / (double)elapsed_ns,
-		.idle = idle_share(ts),
+		.idle = idleshare_look(&ts->idle),
 		.samples = samples,
 		.lost = ts->losses != ts->second_losses,
 	};

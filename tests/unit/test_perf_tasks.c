@@ -168,8 +168,7 @@ static void test_idle_time_goes_back(void **state)
 	ps->setup.rate_hz = 100;
 	ps->pace_ns = 1;
 	ps->samples = 1000;
-	ps->cpu_all = 1;
-	ps->cpu_idle = UINT64_MAX / 2;
+	ps->idle = (struct idleshare){.idle = UINT64_MAX / 2, .all = 1};
 	perf_setup_pace(ps, 1 + S);
 	assert_int_equal(ps->setup.rate_hz, 100);
 	lab_free(lab);

@@ -290,7 +290,7 @@ static double take_unit(struct import *im, double sum, struct event_desc *d, dou
 	d->unit = EVENT_NS;
 	d->cpu_time = !strncmp(d->name, "cpu", 3) || !strncmp(d->name, "task-clock", 10);
 	if (!(samples >= 1 && samples < sum))
-		return 1;
+		return 0; /* nobody knows: each line is one at least */
 	*ret_worth = effective >= 1 && effective < samples ? effective / sum : 0;
 	return samples / sum;
 }

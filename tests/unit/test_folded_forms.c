@@ -61,6 +61,11 @@ static void test_periods(void **state)
 	assert_int_equal(c.hits, 8);
 	assert_int_equal(c.said.len, 0);
 	counting_fini(&c);
+	/* of times without a number of samples each line is one */
+	read_text("# nanoseconds of cpu-clock, few\nmain;f 6000000\nmain;g 2000000\n");
+	assert_int_equal(c.hits, 2);
+	assert_int_equal(c.weight, 8000000);
+	counting_fini(&c);
 }
 
 static void test_austin(void **state)

@@ -115,8 +115,13 @@ const struct snapshot *session_snapshot(struct session *s, int wait_ms, struct e
 {
 	uint64_t tail = s->options->tail_ns, end = s->ended_ns;
 	uint64_t until = tail ? (end > tail ? end - tail : 1) : 0;
+	uint64_t asked = clock_mono_ns();
 	const struct snapshot *snapshot = engine_snapshot_until(s->engine, 0, until, wait_ms);
 
+	if (!snapshot && clock_mono_ns() - asked < (uint64_t)wait_ms * 1000000) {
+		err_set(err, ENOMEM, "no memory to sum the profile up");
+		return NULL;
+	}
 	if (!snapshot) {
 		err_set(err, ETIMEDOUT, "the profile could not be summed up within %d s",
 			wait_ms / 1000);

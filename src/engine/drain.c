@@ -180,12 +180,17 @@ static void say_when_full(struct engine *e)
 	if (e->said_full || !(p->pruned || p->overflowed || p->overflowed_paths))
 		return;
 	e->said_full = true;
-	engine_tell(
-		e, NOTICE_WARN,
-		"the memory for call paths (%zu MiB) is full: rare paths are shortened, what is "
-		"left out is [overflow]%s",
-		p->trie.cap_bytes >> 20,
-		p->recording ? "; shares of functions stay what they are" : "");
+	const char *after = p->recording ? "; shares of functions stay what they are" : "";
+	if (p->starved)
+		engine_tell(e, NOTICE_WARN,
+			    "there is no memory for more call paths: what is left out is "
+			    "[overflow]%s",
+			    after);
+	else
+		engine_tell(e, NOTICE_WARN,
+			    "the memory for call paths (%zu MiB) is full: rare paths are "
+			    "shortened, what is left out is [overflow]%s",
+			    p->trie.cap_bytes >> 20, after);
 }
 
 bool engine_drain(struct engine *e, uint64_t budget_ns)

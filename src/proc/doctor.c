@@ -96,19 +96,34 @@ static void check_kernel_names(const struct doctor_facts *f, void *ctx, struct d
 
 static void check_confinement(const struct doctor_facts *f, void *ctx, struct doctor_row *ret)
 {
+	const struct {
+		bool is;
+		const char *what, *means;
+	} kinds[] = {
+		{f->permit.seccomp, "seccomp filter", "it may refuse perf_event_open and ptrace"},
+		{f->permit.user_namespace, "user namespace",
+		 "capabilities hold only for what is inside"},
+		{f->permit.no_new_privs, "no new privs", "a binary's capabilities are not gained"},
+	};
 	char where[64] = "";
+	bool any = false;
 
 	(void)ctx;
-	nspace_where(getpid(), where, sizeof where);
-	if (!f->permit.seccomp && !f->permit.user_namespace && !f->permit.no_new_privs)
-		return;
-	ret->good = true;
-	snprintf(ret->answer, sizeof ret->answer, "%s%s%s",
-		 f->permit.seccomp ? "seccomp filter" : "no seccomp",
-		 f->permit.user_namespace ? ", user namespace" : "",
-		 f->permit.no_new_privs ? ", no new privs" : "");
-	snprintf(ret->why, sizeof ret->why, "%s%sa filter may refuse perf_event_open and ptrace",
-		 where, *where ? ": " : "");
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		size_t len = strlen(ret->answer), why = strlen(ret->why);
+
+		if (!kinds[i].is)
+			continue;
+		if (!any)
+			nspace_where(getpid(), where, sizeof where);
+		snprintf(ret->answer + len, sizeof ret->answer - len, "%s%s", any ? ", " : "",
+			 kinds[i].what);
+		snprintf(ret->why + why, sizeof ret->why - why, "%s%s%s%s",
+			 *where && !any ? "in " : "", any ? "; " : where,
+			 *where && !any ? ": " : "", kinds[i].means);
+		any = true;
+	}
+	ret->good = any;
 }
 
 static void check_target(const struct doctor_facts *f, void *ctx, struct doctor_row *ret)

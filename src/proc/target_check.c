@@ -214,8 +214,8 @@ static int refuse_trace(pid_t pid, int no, struct err *err)
 						   : "it is switched off until the next boot");
 	return err_set(err, no,
 		       "process %s cannot be traced (%s): it is protected (set-user-ID, or holds "
-		       "capabilities that this program lacks); run as root",
-		       label, strerror(no));
+		       "capabilities that this program lacks)%s",
+		       label, strerror(no), geteuid() ? "; run as root" : "");
 }
 
 int target_check_trace(pid_t pid, struct err *err)

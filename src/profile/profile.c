@@ -70,6 +70,13 @@ static bool totals_full(const struct profile *p, const struct cells *to)
 	return has_less(p, to, SPARE_CELLS);
 }
 
+/* No memory, though no cap was reached. */
+static void starve(struct profile *p)
+{
+	p->overflowed++;
+	p->starved = true;
+}
+
 /* Add to a total; when it is full, to the node's cell of all threads, else to [overflow]. */
 static void total_add(struct profile *p, struct cells *to, const struct cell *c)
 {
@@ -81,7 +88,7 @@ static void total_add(struct profile *p, struct cells *to, const struct cell *c)
 			key.node = NODE_OVERFLOW;
 	}
 	if (cells_add(to, &key))
-		p->overflowed++;
+		starve(p);
 }
 
 /* Shorten rare paths; when that gains nothing it is not tried again soon. True: there is room. */
@@ -104,7 +111,7 @@ static void close_open(struct profile *p)
 		total_add(p, &p->since, &p->open.data[i]);
 	tally_add(&p->since_tally, &p->open_tally);
 	if (history_push(&p->history, p->open_start_ns, p->open_end_ns, &p->open, &p->open_tally))
-		p->overflowed++;
+		starve(p);
 	cells_clear(&p->open);
 	memset(&p->open_tally, 0, sizeof p->open_tally);
 }
@@ -170,7 +177,7 @@ static void add_cell(struct profile *p, struct cells *to, const struct cell *c, 
 	if (at)
 		cell_sum(at, c);
 	else
-		p->overflowed++;
+		starve(p);
 }
 
 static void add_values(struct profile *p, const struct sample *s, struct cells *to,
@@ -285,6 +292,7 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 	uint32_t nlacks;
 	node_id node = find_path(p, s, frames, place, &lacks, &nlacks);
 	p->overflowed_paths += node == NODE_OVERFLOW;
+	p->starved |= p->trie.starved;
 	p->added++;
 	struct cell c = {
 		.node = node,

@@ -32,6 +32,7 @@ struct profile {
 	size_t totals_cap;
 	uint64_t overflowed_paths;      /* samples whose path had no room: they are in [overflow] */
 	uint64_t overflowed;            /* cells that lost their thread or their node to the cap */
+	bool starved;                   /* something was refused memory below its cap */
 	uint64_t events_on_cpu;         /* bit by event: its weights are on-CPU time */
 	uint64_t events_read;           /* bit by event: values of it came along with samples */
 	uint8_t value_state[EVENT_MAX]; /* of the newest such value (enum value_state) */

@@ -80,8 +80,10 @@ static int grow_slots(struct trie *t)
 	if (t->bytes + size * sizeof *old > t->cap_bytes)
 		return -ENOSPC;
 	uint32_t *slots = calloc(size, sizeof *slots);
-	if (!slots)
+	if (!slots) {
+		t->starved = true;
 		return -ENOMEM;
+	}
 	t->slots = slots;
 	t->mask = size - 1;
 	t->bytes += size * sizeof *slots - old_size * sizeof *old;
@@ -133,8 +135,12 @@ static node_id add_child(struct trie *t, node_id parent, frame_id frame)
 	    (uint64_t)t->count * 4 >= (uint64_t)t->mask * 3)
 		return NODE_OVERFLOW;
 	if (t->count >> TRIE_CHUNK_BITS == t->nchunks) {
-		if (t->bytes + TRIE_CHUNK * sizeof(struct trie_node) > t->cap_bytes || add_chunk(t))
+		if (t->bytes + TRIE_CHUNK * sizeof(struct trie_node) > t->cap_bytes)
 			return NODE_OVERFLOW;
+		if (add_chunk(t)) {
+			t->starved = true;
+			return NODE_OVERFLOW;
+		}
 	}
 	node_id id = t->count++;
 	node_write(t, id, parent, frame);

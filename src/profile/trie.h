@@ -51,6 +51,7 @@ struct trie {
 	uint32_t *slots;
 	uint32_t mask;
 	size_t bytes, cap_bytes;
+	bool starved;           /* it was refused memory below its cap */
 	struct trie_memo *memo; /* where whole paths seen lately end; may be NULL */
 	uint32_t *missed;       /* by hash of what was missing: hits; NULL: see trie_spare */
 	uint32_t missed_mask, rare;

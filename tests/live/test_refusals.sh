@@ -130,6 +130,18 @@ check "call stacks that the hardware does not keep" eval '
 	run "$ALTPTTOP" --batch --duration 0.5 --call-graph lbr -p $mine
 	[ $status = 0 ] && grep -q "^altpttop: --call-graph lbr: .*; stacks are dumped and unwound instead" "$dir/err"
 	grep -q "^stacks .*% complete" "$dir/out"'
+# How far it comes depends on the machine; what it says is true all the way.
+little_memory() {
+	local kb said=0
+	for kb in 90000 100000 110000 120000 130000 140000 160000; do
+		(ulimit -v $kb && run "$ALTPTTOP" --batch --duration 0.5 -p "$mine")
+		grep -E "MiB\) is full|could not be summed up" "$dir/err" && return 1
+		grep -qE "emory|thread" "$dir/err" && said=$((said + 1))
+	done
+	echo "$said times it lacked some"
+	[ $said -gt 0 ]
+}
+check "too little memory is told as that, not as a full cap or a lack of time" little_memory
 check "a full disk is a sentence, the report is printed" eval '
 	run "$ALTPTTOP" --batch --duration 0.5 --format csv -o /dev/full -p $mine
 	[ $status = 1 ] && grep -q "No space left" "$dir/err" && grep -q alpha "$dir/out"'

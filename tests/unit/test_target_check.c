@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -225,6 +226,44 @@ static void someone_elses(void **state)
 	end(pid);
 }
 
+static int refused_for_capabilities(pid_t pid)
+{
+	struct err err = {0};
+
+	if (target_check_trace(pid, &err) != -EPERM)
+		return 1;
+	if (!strstr(err.msg, "capabilities that this program lacks"))
+		return 2;
+	return strstr(err.msg, "run as root") ? 3 : 0;
+}
+
+/* Root that lacks capabilities is not told to become root. */
+static void root_without_capabilities(void **state)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+	pid_t pid, child;
+	int status = -1;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("skipped: only root can lack capabilities\n");
+		skip();
+	}
+	pid = sleeping_child();
+	child = fork();
+	if (child == 0) {
+		if (syscall(SYS_capset, &head, none))
+			_exit(99);
+		prctl(PR_SET_DUMPABLE, 1);
+		_exit(refused_for_capabilities(pid));
+	}
+	waitpid(child, &status, 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	end(pid);
+}
+
 static void namespaces(void **state)
 {
 	pid_t pid = sleeping_child();
@@ -332,6 +371,37 @@ static void the_doctor(void **state)
 	free(text);
 }
 
+/* What confines this program, and no more than that. */
+static void confined(void **state)
+{
+	static const struct {
+		struct permit permit;
+		const char *answer, *why, *not ;
+	} cases[] = {
+		{{.seccomp = 0}, "", "", ""},
+		{{.seccomp = 2}, "seccomp filter", "may refuse perf_event_open", "seccomp,"},
+		{{.user_namespace = true}, "user namespace", "capabilities hold only", "refuse"},
+		{{.seccomp = 2, .no_new_privs = true},
+		 "seccomp filter, no new privs",
+		 "may refuse perf_event_open and ptrace; a binary's",
+		 "namespace"},
+	};
+	const struct doctor_check *c = doctor_checks;
+
+	(void)state;
+	while (strcmp(c->name, "confinement") != 0)
+		c++;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct doctor_facts facts = {.permit = cases[i].permit};
+		struct doctor_row row = {0};
+
+		c->run(&facts, NULL, &row);
+		assert_string_equal(row.answer, cases[i].answer);
+		assert_non_null(strstr(row.why, cases[i].why));
+		assert_true(!*cases[i].not || !strstr(row.why, cases[i].not ));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,10 +413,12 @@ int main(void)
 		cmocka_unit_test(kernel_thread),
 		cmocka_unit_test(traced_already),
 		cmocka_unit_test(someone_elses),
+		cmocka_unit_test(root_without_capabilities),
 		cmocka_unit_test(namespaces),
 		cmocka_unit_test(where_by_cgroup),
 		cmocka_unit_test(permissions),
 		cmocka_unit_test(the_doctor),
+		cmocka_unit_test(confined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,7 @@ enum record_misc {
 	MISC_EXACT_IP = 1 << 14,
 	MISC_MMAP_BUILD_ID = 1 << 14,
 	MISC_SWITCH_PREEMPT = 1 << 14,
+	MISC_LOST_SAMPLES_BPF = 1 << 15, /* perf's own: samples that a filter left out */
 };
 
 /* bits of branch_sample_type that change the layout, or what the entries are */

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "codec/perf_raw.h"
 #include "import/importer.h"
+#include "import/offcpu.h"
 #include "import/perffile.h"
 #include "import/perforigin.h"
 #include "import/recordorder.h"
@@ -39,6 +40,10 @@ struct perfdata {
 	struct raw_room room;
 	_Alignas(8) uint8_t record[RECORD_MAX];
 	struct perforigin origin;
+	uint64_t offcpu_chain[OFFCPU_CHAIN_MAX];
+	uint64_t lost, lost_in_all; /* as the kernel told of it, and in sum at the end */
+	uint64_t filtered;          /* samples that perf record was told to leave out */
+	uint64_t untimed, last_ns;  /* samples without a time of their own; of the last other */
 	bool aux_said, unpacking;
 	struct err *err;
 };
@@ -72,6 +77,11 @@ static const struct perffile_attr *attr_for(struct perfdata *p, const void *reco
 	return &f->attrs.data[*ret_index];
 }
 
+static bool is_offcpu(const struct perffile_attr *a)
+{
+	return a->attr.type == 1 && a->attr.config == 10 && !strcmp(a->name, OFFCPU_EVENT);
+}
+
 static uint16_t event_for(struct perfdata *p, const struct perffile_attr *a, uint32_t index)
 {
 	if (index >= EVENT_MAX)
@@ -80,7 +90,7 @@ static uint16_t event_for(struct perfdata *p, const struct perffile_attr *a, uin
 		return (uint16_t)(p->event_of[index] - 1);
 	bool clock = a->attr.type == 1 && a->attr.config <= 1;
 	bool freq = a->attr.flags & ATTR_FREQ;
-	struct event_desc d = {.unit = clock ? EVENT_NS : EVENT_COUNT,
+	struct event_desc d = {.unit = clock || is_offcpu(a) ? EVENT_NS : EVENT_COUNT,
 			       .sampled = true,
 			       .cpu_time = clock,
 			       .leader = p->im->nevents,
@@ -155,6 +165,16 @@ static int deliver_sample(struct perfdata *p, void *record)
 		sink->ops->loss(sink->ctx, LOSS_BAD_RECORD, 1);
 		return 0;
 	}
+	if (is_offcpu(a) && a->attr.layout.sample_type & FIELD_RAW &&
+	    !offcpu_from_raw(&a->attr.layout, &s, p->offcpu_chain)) {
+		sink->ops->loss(sink->ctx, LOSS_BAD_RECORD, 1);
+		return 0;
+	}
+	if (s.who.time >= OFFCPU_NO_TIME) {
+		s.who.time = p->last_ns;
+		p->untimed++;
+	}
+	p->last_ns = s.who.time;
 	struct sample_value values[VALUES_MAX];
 	struct raw_sample raw;
 	uint64_t counted = 0;
@@ -214,6 +234,48 @@ static void deliver_task(struct perfdata *p, const struct record_side *r)
 	(r->header.type == RECORD_FORK ? sink->ops->fork : sink->ops->exit)(sink->ctx, &t);
 }
 
+/*
+ * What a full ring lost the kernel tells as soon as there is room again (LOST), and perf record
+ * reads it once more from each event when it ends (LOST_SAMPLES without a time): the same losses,
+ * and those that no record followed. Other LOST_SAMPLES are the processor's own.
+ */
+static void deliver_lost(struct perfdata *p, const struct perffile_attr *a,
+			 const struct record_side *r)
+{
+	bool samples = r->header.type == RECORD_LOST_SAMPLES;
+	if (samples && r->header.misc & MISC_LOST_SAMPLES_BPF) {
+		p->filtered += r->lost.count;
+	} else if (samples && !r->who.time && a && a->attr.layout.read_format & READ_LOST) {
+		p->lost_in_all += r->lost.count;
+	} else {
+		p->lost += samples ? 0 : r->lost.count;
+		p->im->sink->ops->loss(p->im->sink->ctx, LOSS_RING, r->lost.count);
+	}
+}
+
+static void tell_sums(struct perfdata *p)
+{
+	const struct sink *sink = p->im->sink;
+	char text[160];
+	if (p->lost_in_all > p->lost)
+		sink->ops->loss(sink->ctx, LOSS_RING, p->lost_in_all - p->lost);
+	if (recordorder_late(p->order))
+		sink->ops->loss(sink->ctx, LOSS_ORDER, recordorder_late(p->order));
+	if (p->filtered) {
+		snprintf(text, sizeof text,
+			 "%llu samples are not in this file because of perf record's --filter",
+			 (unsigned long long)p->filtered);
+		sink->ops->say(sink->ctx, text);
+	}
+	if (p->untimed) {
+		snprintf(text, sizeof text,
+			 "%llu samples are sums of the whole recording, without a time of their "
+			 "own: they stand at its end",
+			 (unsigned long long)p->untimed);
+		sink->ops->say(sink->ctx, text);
+	}
+}
+
 static int deliver(void *ctx, void *record)
 {
 	struct perfdata *p = ctx;
@@ -240,7 +302,7 @@ static int deliver(void *ctx, void *record)
 	case RECORD_FORK:
 	case RECORD_EXIT: deliver_task(p, &r); break;
 	case RECORD_LOST:
-	case RECORD_LOST_SAMPLES: sink->ops->loss(sink->ctx, LOSS_RING, r.lost.count); break;
+	case RECORD_LOST_SAMPLES: deliver_lost(p, a, &r); break;
 	case RECORD_THROTTLE: sink->ops->loss(sink->ctx, LOSS_THROTTLED, 1); break;
 	case RECORD_KSYMBOL:
 		sink->ops->ksymbol(sink->ctx, r.who.time, r.ksymbol.addr, r.ksymbol.len,
@@ -432,8 +494,7 @@ static int perfdata_run(struct import *im, struct err *err)
 		rc = rc ? rc : rest;
 		if (p->file.pipe) /* build ids come last */
 			perforigin_tell(&p->origin);
-		if (recordorder_late(p->order))
-			im->sink->ops->loss(im->sink->ctx, LOSS_ORDER, recordorder_late(p->order));
+		tell_sums(p);
 	}
 	if (p->order)
 		perffile_close(&p->file);

@@ -83,7 +83,7 @@ static int deliver_first(struct recordorder *o)
 	if (o->heap.len)
 		sift_down(o->heap.data, o->heap.len);
 	o->bytes -= e.bytes;
-	o->late += e.time_ns < o->delivered;
+	o->late += e.time_ns && e.time_ns < o->delivered; /* 0: it has no time */
 	if (e.time_ns > o->delivered)
 		o->delivered = e.time_ns;
 	int rc = o->deliver(o->ctx, e.record);

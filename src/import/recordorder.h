@@ -22,7 +22,7 @@ int recordorder_add(struct recordorder *o, uint64_t time_ns, const void *record,
 		    size_t n); /* 0 or -errno */
 int recordorder_round(struct recordorder *o);
 int recordorder_finish(struct recordorder *o);
-uint64_t recordorder_late(
-	const struct recordorder *o); /* records that came after a newer one was delivered */
+/* Records that came after a newer one was delivered; those without a time (0) are not late. */
+uint64_t recordorder_late(const struct recordorder *o);
 
 #endif

@@ -106,11 +106,14 @@ int image_read(const struct image *i, uint64_t offset, void *dst, size_t bytes);
  * body was left at that point; base/guard.h says what it must not hold). */
 int image_guarded(const struct image *i, void (*body)(void *ctx), void *ctx);
 
-/* .gnu_debuglink: file name and CRC. .gnu_debugaltlink: file name and build id (at most 32 bytes).
- * False: none, or damaged. */
+/* .gnu_debuglink: file name and CRC. .gnu_debugaltlink, or DWARF 5's .debug_sup: file name and
+ * build id or checksum (at most 32 bytes). False: none, or damaged. */
 bool image_debuglink(const struct image *i, char ret_name[256], uint32_t *ret_crc);
 bool image_altlink(const struct image *i, char ret_name[256], uint8_t ret_build_id[32],
 		   uint8_t *ret_build_id_size);
+/* Is this the file that image_altlink told of? By its build id, or by its own .debug_sup; one that
+ * has neither is believed. */
+bool image_is_supplement(const struct image *i, const uint8_t *id, uint8_t size);
 
 /* Find a build id in note bytes (a PT_NOTE, /sys/kernel/notes …), read with @align 4 or 8. Its
  * size, 0 none. */

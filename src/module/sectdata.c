@@ -234,6 +234,33 @@ bool image_debuglink(const struct image *i, char ret_name[256], uint32_t *ret_cr
 	return true;
 }
 
+/* DWARF 5's form of the same: version, whether this is the supplement, name, length and checksum.
+ */
+static bool read_sup(const struct image *i, bool supplement, char ret_name[256],
+		     uint8_t ret_sum[32], uint8_t *ret_size)
+{
+	uint8_t copy[3 + 256 + 64] = {0};
+	const struct image_section *s = image_section(i, ".debug_sup");
+	size_t size;
+	if (!s || !image_section_bytes(i, s, &size))
+		return false;
+	if (size > sizeof copy)
+		size = sizeof copy;
+	if (size < 3 || image_read(i, s->offset, copy, size) || copy[2] != supplement)
+		return false;
+	const uint8_t *name = copy + 3;
+	const uint8_t *nul = memchr(name, 0, size - 3 < 256 ? size - 3 : 256);
+	if (!nul || (!supplement && nul == name))
+		return false;
+	size_t left = size - (size_t)(nul + 1 - copy);
+	if (left < 2 || nul[1] >= left || nul[1] == 0 || nul[1] > 32)
+		return false;
+	memcpy(ret_name, name, (size_t)(nul - name) + 1);
+	memcpy(ret_sum, nul + 2, nul[1]);
+	*ret_size = nul[1];
+	return true;
+}
+
 bool image_altlink(const struct image *i, char ret_name[256], uint8_t ret_build_id[32],
 		   uint8_t *ret_build_id_size)
 {
@@ -241,11 +268,22 @@ bool image_altlink(const struct image *i, char ret_name[256], uint8_t ret_build_
 	size_t size = sizeof id;
 	char name[256] = "";
 	if (!read_link(i, ".gnu_debugaltlink", name, id, &size, 1) || size == 0)
-		return false;
+		return read_sup(i, false, ret_name, ret_build_id, ret_build_id_size);
 	memcpy(ret_name, name, sizeof name);
 	memcpy(ret_build_id, id, size);
 	*ret_build_id_size = (uint8_t)size;
 	return true;
+}
+
+bool image_is_supplement(const struct image *i, const uint8_t *id, uint8_t size)
+{
+	char name[256];
+	uint8_t sum[32], bytes;
+	if (i->build_id_size == size && !memcmp(i->build_id, id, size))
+		return true;
+	if (read_sup(i, true, name, sum, &bytes))
+		return bytes == size && !memcmp(sum, id, size);
+	return !i->build_id_size;
 }
 
 uint8_t image_note_build_id(const void *notes, size_t size, unsigned align, uint8_t ret_id[32])

@@ -210,6 +210,18 @@ struct image *debug_find(const struct debug_places *p, const struct image *image
 	return debug ? debug : by_debuglink(p, image);
 }
 
+static struct image *open_supplement(const struct debug_places *p, const char *path,
+				     const uint8_t *id, uint8_t size)
+{
+	struct image *image = open_image(p, path);
+
+	if (image && !image_is_supplement(image, id, size)) {
+		image_close(image);
+		return NULL;
+	}
+	return image;
+}
+
 struct image *debug_find_alt(const struct debug_places *p, const struct image *image)
 {
 	char name[256], dir[PATH_MAX], path[2 * PATH_MAX];
@@ -220,18 +232,18 @@ struct image *debug_find_alt(const struct debug_places *p, const struct image *i
 	if (!image_altlink(image, name, id, &size))
 		return NULL;
 	if (name[0] == '/')
-		alt = open_checked(p, name, id, size);
+		alt = open_supplement(p, name, id, size);
 	if (!alt)
 		alt = by_build_id(p, id, size);
 	dir_of(p->path, dir);
 	if (!alt && name[0] != '/') {
 		snprintf(path, sizeof path, "%s/%s", dir, name);
-		alt = open_checked(p, path, id, size);
+		alt = open_supplement(p, path, id, size);
 	}
 	/* Relative to the debug file in .build-id/xx/: ../../.dwz/name. */
 	while (!alt && strstr(name, ".dwz/") && next_dir(&list, dir)) {
 		snprintf(path, sizeof path, "%s/%s", dir, strstr(name, ".dwz/"));
-		alt = open_checked(p, path, id, size);
+		alt = open_supplement(p, path, id, size);
 	}
 	return alt;
 }

@@ -1,9 +1,10 @@
 /*
  * symbol_agree: do we say of random code addresses what llvm-symbolizer or addr2line says?
  *
- *	symbol_agree [-a] [-p] [-s SEED] FILE COUNT
+ *	symbol_agree [-a] [-o FILE] [-p] [-s SEED] FILE COUNT
  *
- * -a: binutils' addr2line -i instead of llvm-symbolizer -i; -p: only print the addresses.
+ * -a: binutils' addr2line -i instead of llvm-symbolizer -i; -o: the oracle reads that file, the
+ *same code with DWARF in a form that it knows; -p: only print the addresses.
  *
  * Each frame's function, file and line must agree. Not counted as differences: other names of the
  * same address (C1 and C2 constructors, aliases, .cold and .part suffixes), functions that only one
@@ -278,13 +279,14 @@ static void show(uint64_t addr, const struct chain *c, const struct loc *l, cons
 		       tables_text(t, l->lines[i].file), l->lines[i].line);
 }
 
-static int compare(const char *path, const uint64_t *addrs, unsigned count, bool binutils)
+static int compare(const char *path, const char *oracle, const uint64_t *addrs, unsigned count,
+		   bool binutils)
 {
 	struct resolver_config config = {0};
 	struct tables *t = tables_new();
 	struct resolver *r = resolver_new(t, &config, NULL);
 	struct module m = {.kind = MODULE_FILE};
-	FILE *f = ask(path, binutils, addrs, count);
+	FILE *f = ask(oracle ? oracle : path, binutils, addrs, count);
 	static struct chain c;
 	unsigned seen = 0, of[VERDICTS] = {0}, wrong = 0;
 
@@ -326,12 +328,14 @@ int main(int argc, char **argv)
 	struct image *image, *debug;
 	bool binutils = false, print = false;
 	unsigned count;
-	char *path;
+	char *path, *oracle = NULL;
 	int c, fd, rc;
 
-	while ((c = getopt(argc, argv, "aps:")) != -1) {
+	while ((c = getopt(argc, argv, "ao:ps:")) != -1) {
 		if (c == 'a')
 			binutils = true;
+		else if (c == 'o')
+			oracle = optarg;
 		else if (c == 'p')
 			print = true;
 		else if (c == 's')
@@ -341,7 +345,7 @@ int main(int argc, char **argv)
 	}
 	if (optind + 2 != argc || !(path = realpath(argv[optind], NULL)) ||
 	    (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0 || image_open(fd, 0, &image, NULL)) {
-		fprintf(stderr, "usage: symbol_agree [-a] [-p] [-s SEED] FILE COUNT\n");
+		fprintf(stderr, "usage: symbol_agree [-a] [-o FILE] [-p] [-s SEED] FILE COUNT\n");
 		return 2;
 	}
 	close(fd);
@@ -357,7 +361,7 @@ int main(int argc, char **argv)
 	debug = debug_find(&places, image, NULL);
 	add_aliases(image);
 	add_aliases(debug);
-	rc = compare(path, addrs, count, binutils);
+	rc = compare(path, oracle, addrs, count, binutils);
 	vec_fini(&aliases);
 	arena_fini(&arena);
 	image_close(debug);

@@ -303,6 +303,21 @@ static void links_to_other_files(void **state)
 	assert_int_equal(id_size, 20);
 	assert_memory_equal(id, "ABCDEFGHIJKLMNOPQRST", 20);
 	image_close(i);
+	i = one_section(".debug_sup", 0, "\5\0\0x.dwz\0\4ABCD", 14);
+	assert_true(image_altlink(i, name, id, &id_size));
+	assert_string_equal(name, "x.dwz");
+	assert_int_equal(id_size, 4);
+	assert_memory_equal(id, "ABCD", 4);
+	image_close(i);
+	i = one_section(".debug_sup", 0, "\5\0\0x.dwz\0\4ABC", 13); /* cut off */
+	assert_false(image_altlink(i, name, id, &id_size));
+	image_close(i);
+	i = one_section(".debug_sup", 0, "\5\0\1\0\4ABCD", 9); /* it is the supplement itself */
+	assert_false(image_altlink(i, name, id, &id_size));
+	assert_true(image_is_supplement(i, (const uint8_t *)"ABCD", 4));
+	assert_false(image_is_supplement(i, (const uint8_t *)"ABCE", 4));
+	assert_false(image_is_supplement(i, (const uint8_t *)"ABC", 3));
+	image_close(i);
 }
 
 static void build_id_notes(void **state)

@@ -389,7 +389,10 @@ static int by_low(const void *a, const void *b)
 
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
-	return (x->high > y->high) - (x->high < y->high);
+	if (x->high != y->high)
+		return x->high < y->high ? -1 : 1;
+	/* Found backwards: where linkers fold equal functions, they keep the first unit's. */
+	return (x->unit < y->unit) - (x->unit > y->unit);
 }
 
 static int sort_spans(struct dw_file *f)

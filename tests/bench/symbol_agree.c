@@ -3,14 +3,14 @@
  *
  *	symbol_agree [-a] [-o FILE] [-p] [-s SEED] FILE COUNT
  *
- * -a: binutils' addr2line -i instead of llvm-symbolizer -i; -o: the oracle reads that file, the
- *same code with DWARF in a form that it knows; -p: only print the addresses.
+ * -a: binutils' addr2line -i instead of llvm-symbolizer -i ($SYMBOLIZER, where set). -o: the oracle
+ * reads that file, the same code with its DWARF in a form that it knows. -p: only print addresses.
  *
  * Each frame's function, file and line must agree. Not counted as differences: other names of the
- * same address (C1 and C2 constructors, aliases, .cold and .part suffixes), functions that only one
- * side has a name for, the file of line 0, and a directory that the oracle repeats. Prints the
- *first differences and one line of result; fails below 99.5 %. Two faults of binutils 2.40 are told
- *apart and not counted with -a: it names the innermost function of internal linkage by the nearest
+ * same address (C1 and C2 constructors, aliases, .cold and .part suffixes), functions that only we
+ * have a name for, the file of line 0, and a directory that the oracle repeats. Prints the first
+ * differences and one line of result; fails below 99.5 %. Two faults of binutils 2.40 are told
+ * apart and not counted with -a: it names the innermost function of internal linkage by the nearest
  * symbol, and misses inlined frames of clang's DWARF 5.
  */
 #include <fcntl.h>
@@ -132,7 +132,7 @@ static bool same_name(const char *theirs, const struct func *f, const struct tab
 	const char *ours = tables_text(t, f->raw);
 	size_t a = bare(theirs), b = bare(ours);
 
-	if (!strcmp(theirs, "??") || f->flags & FUNC_NO_SYMBOL)
+	if (!strcmp(theirs, "??"))
 		return true;
 	if (a == b && !strncmp(theirs, ours, a))
 		return true;
@@ -253,6 +253,7 @@ static bool read_chain(FILE *f, bool binutils, struct chain *c)
 static FILE *ask(const char *file, bool binutils, const uint64_t *addrs, unsigned count)
 {
 	char input[] = "/tmp/altpttop-agree-XXXXXX", command[8400];
+	const char *own = getenv("SYMBOLIZER");
 	int fd = mkstemp(input);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
@@ -261,10 +262,11 @@ static FILE *ask(const char *file, bool binutils, const uint64_t *addrs, unsigne
 	for (unsigned i = 0; i < count; i++)
 		fprintf(f, "0x%" PRIx64 "\n", addrs[i]);
 	fclose(f);
-	snprintf(command, sizeof command,
-		 binutils ? "addr2line -a -i -f -e '%s' < %s; rm %s"
-			  : "llvm-symbolizer -i --no-demangle -e '%s' < %s; rm %s",
-		 file, input, input);
+	snprintf(command, sizeof command, "%s -i %s -e '%s' < %s; rm %s",
+		 binutils ? "addr2line"
+		 : own    ? own
+			  : "llvm-symbolizer",
+		 binutils ? "-a -f" : "--no-demangle", file, input, input);
 	return popen(command, "re");
 }
 

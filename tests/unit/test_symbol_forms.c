@@ -1,5 +1,6 @@
 /*
- * Forms of DWARF that compilers here seldom write, assembled by hand: DWARF 5's own supplements.
+ * Forms of DWARF that compilers here seldom write, assembled by hand: DWARF 5's own supplements,
+ * code that several units claim.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,10 +152,40 @@ static void test_supplement(void **state)
 	prog_close(&p);
 }
 
+/* ---- code that linkers folded ---- */
+
+static void test_claimed_twice(void **state)
+{
+	struct prog p;
+
+	(void)state;
+	/* Two units, of the same code; the linker kept the first one's. */
+	assemble(CODE
+		 "	.section .debug_abbrev,\"\",%progbits\n"
+		 "	.byte 1,0x11,1, 0x11,1, 0x12,7, 0,0\n"
+		 "	.byte 2,0x2e,1, 3,8, 0x11,1, 0x12,7, 0,0\n"
+		 "	.byte 3,0x1d,0, 3,8, 0x11,1, 0x12,7, 0x59,0x0b, 0,0\n"
+		 "	.byte 0\n"
+		 "	.macro unit name line\n"
+		 "	.long 3f - 2f\n2:	.short 5\n	.byte 1,8\n	.long 0\n"
+		 "	.byte 1\n	.quad victim, 16\n"
+		 "	.byte 2\n	.asciz \"victim\"\n	.quad victim, 16\n"
+		 "	.byte 3\n	.asciz \"\\name\"\n	.quad victim, 16\n	.byte \\line\n"
+		 "	.byte 0, 0\n3:\n"
+		 "	.endm\n"
+		 "	.section .debug_info,\"\",%progbits\n"
+		 "	unit kept 7\n	unit folded 8\n	unit folded 9\n",
+		 LINK);
+	p = prog_open();
+	assert_string_equal(chain(&p, 5), "kept:0 victim:7");
+	prog_close(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_supplement, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_claimed_twice, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("symbol_forms", tests, NULL, NULL);

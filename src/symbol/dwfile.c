@@ -341,8 +341,6 @@ static int read_root(struct dw_unit *u, struct dw_die *d)
 		u->low_pc = 0;
 	if (d->v[DW_S_STMT_LIST].form)
 		u->stmt_list = d->v[DW_S_STMT_LIST].u + u->line_base;
-	else if (u->file->dwo && u->file->sect[DW_LINE].size)
-		u->stmt_list = u->line_base; /* a file table of its own, at the start */
 	u->language = (uint32_t)d->v[DW_S_LANGUAGE].u;
 	u->comp_dir = dw_val_text(u, &d->v[DW_S_COMP_DIR]);
 	u->dwo_name = dw_val_text(u, &d->v[DW_S_DWO_NAME]);

@@ -1,6 +1,6 @@
 /*
  * Forms of DWARF that compilers here seldom write, assembled by hand: DWARF 5's own supplements,
- * code that several units claim.
+ * code that several units claim, split units beside a file table that is not theirs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,6 +109,19 @@ static const char *chain(struct prog *p, uint64_t offset)
 	return text;
 }
 
+/* The file of frame @i at victim + @offset. */
+static const char *file_at(struct prog *p, uint64_t offset, uint32_t i)
+{
+	struct frame f = {.module = p->module, .addr = p->addr + offset};
+	const struct loc *l = tables_loc(p->t, tables_frame(p->t, &f));
+	const char *path, *slash;
+
+	assert_true(i < l->n);
+	path = tables_text(p->t, l->lines[i].file);
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 #define CODE \
 	"	.text\n	.globl victim\n	.type victim, %function\n" \
 	"victim:	.zero 16\n	.size victim, 16\n"
@@ -160,24 +173,69 @@ static void test_claimed_twice(void **state)
 
 	(void)state;
 	/* Two units, of the same code; the linker kept the first one's. */
-	assemble(CODE
-		 "	.section .debug_abbrev,\"\",%progbits\n"
-		 "	.byte 1,0x11,1, 0x11,1, 0x12,7, 0,0\n"
-		 "	.byte 2,0x2e,1, 3,8, 0x11,1, 0x12,7, 0,0\n"
-		 "	.byte 3,0x1d,0, 3,8, 0x11,1, 0x12,7, 0x59,0x0b, 0,0\n"
-		 "	.byte 0\n"
-		 "	.macro unit name line\n"
-		 "	.long 3f - 2f\n2:	.short 5\n	.byte 1,8\n	.long 0\n"
-		 "	.byte 1\n	.quad victim, 16\n"
-		 "	.byte 2\n	.asciz \"victim\"\n	.quad victim, 16\n"
-		 "	.byte 3\n	.asciz \"\\name\"\n	.quad victim, 16\n	.byte \\line\n"
-		 "	.byte 0, 0\n3:\n"
-		 "	.endm\n"
-		 "	.section .debug_info,\"\",%progbits\n"
-		 "	unit kept 7\n	unit folded 8\n	unit folded 9\n",
-		 LINK);
+	assemble(
+		CODE
+		"	.section .debug_abbrev,\"\",%progbits\n"
+		"	.byte 1,0x11,1, 0x11,1, 0x12,7, 0,0\n"
+		"	.byte 2,0x2e,1, 3,8, 0x11,1, 0x12,7, 0,0\n"
+		"	.byte 3,0x1d,0, 3,8, 0x11,1, 0x12,7, 0x59,0x0b, 0,0\n"
+		"	.byte 0\n"
+		"	.macro unit name line\n"
+		"	.long 3f - 2f\n2:	.short 5\n	.byte 1,8\n	.long 0\n"
+		"	.byte 1\n	.quad victim, 16\n"
+		"	.byte 2\n	.asciz \"victim\"\n	.quad victim, 16\n"
+		"	.byte 3\n	.asciz \"\\name\"\n	.quad victim, 16\n	.byte \\line\n"
+		"	.byte 0, 0\n3:\n"
+		"	.endm\n"
+		"	.section .debug_info,\"\",%progbits\n"
+		"	unit kept 7\n	unit folded 8\n	unit folded 9\n",
+		LINK);
 	p = prog_open();
 	assert_string_equal(chain(&p, 5), "kept:0 victim:7");
+	prog_close(&p);
+}
+
+/* ---- split units ---- */
+
+/* clang's type units have a file table in the .dwo; the functions' files are the skeleton's. */
+static void test_split_files(void **state)
+{
+	struct prog p;
+
+	(void)state;
+	assemble(
+		"	.section .debug_abbrev.dwo,\"e\",%progbits\n"
+		"	.byte 1,0x11,1, 0,0\n"
+		"	.byte 2,0x2e,1, 3,8, 0x11,0x1b, 0x12,7, 0,0\n" /* low: addrx */
+		"	.byte 3,0x1d,0, 3,8, 0x11,0x1b, 0x12,7, 0x58,0x0b, 0x59,0x0b, 0,0\n"
+		"	.byte 0\n"
+		"	.section .debug_info.dwo,\"e\",%progbits\n"
+		"	.long 3f - 2f\n2:	.short 5\n	.byte 5,8\n	.long 0\n	.quad 0x1234567\n"
+		"	.byte 1\n	.byte 2\n	.asciz \"victim\"\n	.byte 0\n	.quad 16\n"
+		"	.byte 3\n	.asciz \"inner\"\n	.byte 0\n	.quad 8\n	.byte 1, 5\n"
+		"	.byte 0, 0\n3:\n"
+		"	.section .debug_line.dwo,\"e\",%progbits\n"
+		"	.long 3f - 2f\n2:	.short 4\n	.long 3f - 1f\n1:	.byte 1,1,1,-5,14,13\n"
+		"	.byte 0,1,1,1,1,0,0,0,1,0,0,1\n	.byte 0\n"
+		"	.asciz \"types.h\"\n	.byte 0,0,0, 0\n3:\n",
+		"mv x.o x.dwo");
+	assemble(
+		"	.file 1 \"own.c\"\n	.text\n	.globl victim\n"
+		"	.type victim, %function\nvictim:	.loc 1 3\n	nop\n	.zero 15\n"
+		"	.size victim, 16\n"
+		"	.section .debug_abbrev,\"\",%progbits\n"
+		"	.byte 1,0x4a,0, 0x76,8, 0x11,1, 0x12,7, 0x10,0x17, 0,0\n	.byte 0\n"
+		"	.section .debug_addr,\"\",%progbits\n"
+		"	.long 12\n	.short 5\n	.byte 8,0\n	.quad victim\n"
+		"	.section .debug_line,\"\",%progbits\nlines:\n"
+		"	.section .debug_info,\"\",%progbits\n"
+		"	.long 3f - 2f\n2:	.short 5\n	.byte 4,8\n	.long 0\n	.quad 0x1234567\n"
+		"	.byte 1\n	.asciz \"x.dwo\"\n	.quad victim, 16\n	.long lines\n3:\n",
+		LINK);
+	p = prog_open();
+	assert_string_equal(chain(&p, 1), "inner:3 victim:5");
+	assert_string_equal(file_at(&p, 1, 0), "own.c");
+	assert_string_equal(file_at(&p, 1, 1), "own.c");
 	prog_close(&p);
 }
 
@@ -186,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_supplement, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_claimed_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_split_files, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("symbol_forms", tests, NULL, NULL);

@@ -437,7 +437,17 @@ int dw_scan(struct dw_file *f)
 	return rc ? rc : sort_spans(f);
 }
 
-/* Units without a range of their own: take the functions'. */
+/* What old assemblers wrote of several sections: neither ranges nor functions, only lines. */
+static void add_sequences(struct dw_unit *u, struct span_to *to)
+{
+	struct dw_index *i = u->stmt_list == DW_NONE ? NULL : dw_index_get(u);
+
+	for (size_t n = 0; i && n < i->lines.sequences.len; n++)
+		if (!add_span(to, i->lines.sequences.data[n].low, i->lines.sequences.data[n].high))
+			return;
+}
+
+/* Units without a range of their own: take the functions', or the lines'. */
 static void rescue(struct dw_file *f)
 {
 	size_t before = f->spans.len;
@@ -465,6 +475,8 @@ static void rescue(struct dw_file *f)
 				break;
 			}
 		}
+		if (!to.any)
+			add_sequences(u, &to);
 	}
 	free(has);
 	if (f->spans.len > before)

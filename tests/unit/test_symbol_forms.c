@@ -1,6 +1,7 @@
 /*
  * Forms of DWARF that compilers here seldom write, assembled by hand: DWARF 5's own supplements,
- * code that several units claim, split units beside a file table that is not theirs.
+ * code that several units claim, split units beside a file table that is not theirs,
+ * units that have lines alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,6 +196,30 @@ static void test_claimed_twice(void **state)
 	prog_close(&p);
 }
 
+/* ---- units that do not tell where they are ---- */
+
+/* As assemblers wrote of several sections: a root entry with lines, no range, no function. */
+static void test_lines_alone(void **state)
+{
+	struct prog p;
+
+	(void)state;
+	assemble("	.file 1 \"own.s\"\n	.text\n	.globl victim\n"
+		 "	.type victim, %function\nvictim:	.loc 1 3\n	nop\n	.zero 15\n"
+		 "	.size victim, 16\n"
+		 "	.section .debug_abbrev,\"\",%progbits\n"
+		 "	.byte 1,0x11,0, 0x10,0x17, 0,0\n	.byte 0\n"
+		 "	.section .debug_line,\"\",%progbits\nlines:\n"
+		 "	.section .debug_info,\"\",%progbits\n"
+		 "	.long 3f - 2f\n2:	.short 5\n	.byte 1,8\n	.long 0\n"
+		 "	.byte 1\n	.long lines\n3:\n",
+		 LINK);
+	p = prog_open();
+	assert_string_equal(chain(&p, 1), "victim:3");
+	assert_string_equal(file_at(&p, 1, 0), "own.s");
+	prog_close(&p);
+}
+
 /* ---- split units ---- */
 
 /* clang's type units have a file table in the .dwo; the functions' files are the skeleton's. */
@@ -245,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_supplement, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_claimed_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_split_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lines_alone, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("symbol_forms", tests, NULL, NULL);

@@ -176,6 +176,7 @@ bench:
 	@$(MAKE) --no-print-directory $(BIN) programs bench-built
 	@O=$(O) tests/bench/run
 	@O=$(O) CC="$(CC)" tests/bench/symbols
+	@O=$(O) tests/bench/symbol_forms
 	@O=$(O) tests/bench/compiler
 	@O=$(O) tests/bench/recordings
 	@$(O)/tests/bench/fold

@@ -30,7 +30,8 @@ struct pruning {
 	struct trie *trie;
 	struct cells since, base;
 	uint64_t often;
-	bool totals; /* the totals are full too */
+	bool totals;                  /* the totals are full too */
+	frame_id path[THROUGH_DEPTH]; /* at hand */
 };
 
 static void count_table(struct pruning *g, const struct cells *cells)
@@ -202,7 +203,7 @@ static int move_table(struct pruning *g, struct cells *to, const struct cells *f
 static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_list)
 {
 	const struct trie *old = &g->p->trie;
-	frame_id frames[THROUGH_DEPTH];
+	frame_id *frames = g->path;
 	uint32_t depth = 0, inner = 0;
 	bool lacks = false;
 	ret_list->n = 0;

@@ -3,13 +3,15 @@
  *
  * Engine thread. Functions are numbered as they are met: by module and name where a recording names
  * a frame, by function where that is known, else by the frame itself. What a path has shown is
- * marked with the path's round, so that nothing need be cleared. A frame's counts are mostly of the
- * same thread and event as the last time: they are summed by frame, in half a cache line each, and
- * go to their cell when that changes or somebody asks.
+ * marked with the path's round, so that nothing need be cleared. Samples are mostly of one kind:
+ * same thread, event and weight. Of those each frame has one small number, and a recording's
+ * functions fit the nearest cache; of others it has half a cache line, for the kind that came last.
+ * All that goes to its cell when the kind changes or somebody asks.
  */
 #include "profile/through.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +20,11 @@
 #define KEY_FRAME    (1ull << 63)
 
 #define SUM_MOST      UINT32_MAX /* samples */
+#define SQUARE_ERROR  1e-12      /* by which squares that are the same may differ: rounding */
 #define SIMPLE_BITS   4096
-#define SIMPLE_FRAMES 64 /* of more, two are too likely the same by chance */
+#define MARK_FINAL    (1u << 31)
+#define MARK_MODULE   ((1u << 18) - 1) /* the lowest bits; above them some of a function's number */
+#define SIMPLE_FRAMES 64               /* of more, two are too likely the same by chance */
 
 int through_init(struct through *x, const struct tables *tables, size_t cap_bytes)
 {
@@ -33,6 +38,8 @@ void through_fini(struct through *x)
 	cells_fini(&x->cells);
 	map64_fini(&x->numbers);
 	vec_fini(&x->frames);
+	vec_fini(&x->marks);
+	vec_fini(&x->usual);
 	vec_fini(&x->sums);
 	vec_fini(&x->modules);
 	vec_fini(&x->functions);
@@ -43,6 +50,7 @@ size_t through_bytes(const struct through *x)
 {
 	size_t slot = sizeof *x->numbers.keys + sizeof *x->numbers.values + sizeof *x->numbers.used;
 	return cells_bytes(&x->cells) + x->frames.cap * sizeof *x->frames.data +
+	       x->marks.cap * sizeof *x->marks.data + x->usual.cap * sizeof *x->usual.data +
 	       x->sums.cap * sizeof *x->sums.data + x->modules.cap * sizeof *x->modules.data +
 	       x->functions.cap * sizeof *x->functions.data + x->numbers.capacity * slot;
 }
@@ -53,10 +61,15 @@ static bool make_room(struct through *x)
 	size_t frames = tables_frame_count(x->tables) + 1,
 	       modules = tables_module_count(x->tables) + 1;
 	if (vec_reserve(&x->frames, frames) || vec_reserve(&x->sums, frames) ||
+	    vec_reserve(&x->marks, frames) || vec_reserve(&x->usual, frames) ||
 	    vec_reserve(&x->modules, modules))
 		return false;
 	for (; x->sums.len < frames; x->sums.len++)
 		x->sums.data[x->sums.len] = (struct through_sum){0};
+	for (; x->marks.len < frames; x->marks.len++)
+		x->marks.data[x->marks.len] = 0;
+	for (; x->usual.len < frames; x->usual.len++)
+		x->usual.data[x->usual.len] = 0;
 	for (; x->frames.len < frames; x->frames.len++)
 		x->frames.data[x->frames.len] = (struct through_frame){0};
 	for (; x->modules.len < modules; x->modules.len++)
@@ -126,9 +139,9 @@ static bool add_lost(struct through *x, frame_id frame, struct through_list *io_
 	if (!f)
 		return false;
 	if (!shown(x, &x->functions.data[f->what]))
-		io_list->keys[io_list->n++] = frame;
+		io_list->own[io_list->n++] = frame;
 	if (!shown(x, &x->modules.data[f->module].round))
-		io_list->keys[io_list->n++] = THROUGH_MODULE | f->module;
+		io_list->own[io_list->n++] = THROUGH_MODULE | f->module;
 	return true;
 }
 
@@ -149,15 +162,15 @@ static void next_round(struct through *x)
  */
 static bool is_simple(const struct through *x, const frame_id *frames, uint32_t n)
 {
-	uint64_t met[SIMPLE_BITS / 64] = {0}, unsure = n > SIMPLE_FRAMES;
+	uint64_t met[SIMPLE_BITS / 64] = {0};
+	uint32_t unsure = n > SIMPLE_FRAMES, before = 0;
 	for (uint32_t i = 0; i < n && !unsure; i++) {
-		if (frames[i] >= x->frames.len)
-			return false;
-		const struct through_frame *f = &x->frames.data[frames[i]];
-		uint64_t *word = &met[f->what % SIMPLE_BITS / 64], bit = 1ull << (f->what % 64);
-		unsure |= (*word & bit) | !f->final | (frames[i] == FRAME_OVERFLOW) |
-			  (f->module ^ x->frames.data[frames[0]].module);
+		uint32_t mark = frames[i] < x->marks.len ? x->marks.data[frames[i]] : 0;
+		uint32_t number = mark / (MARK_MODULE + 1) % SIMPLE_BITS;
+		uint64_t *word = &met[number / 64], bit = 1ull << number % 64;
+		unsure = !mark | !!(*word & bit) | (i && ((mark ^ before) & MARK_MODULE));
 		*word |= bit;
+		before = mark;
 	}
 	return !unsure;
 }
@@ -166,6 +179,7 @@ void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_
 		  bool distinct, struct through_list *ret_list)
 {
 	ret_list->n = 0;
+	ret_list->keys = ret_list->own;
 	if (!x->tables)
 		return;
 	bool good = true;
@@ -179,7 +193,7 @@ void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_
 	if ((leaf || end < n) && (distinct || is_simple(x, frames, n))) {
 		/* Nothing is shown twice, save the module. */
 		ret_list->n = end - inner;
-		memcpy(ret_list->keys, frames + inner, ret_list->n * sizeof *frames);
+		ret_list->keys = frames + inner;
 		return;
 	}
 	next_round(x);
@@ -216,16 +230,6 @@ static void settle(struct through *x, struct through_sum *sum)
 	sum->weight_sq = 0;
 }
 
-const struct cells *through_cells(const struct through *x)
-{
-	struct through *own = (struct through *)(uintptr_t)x; /* its value stays the same */
-	for (size_t i = 0; i < own->sums.len; i++)
-		settle(own, &own->sums.data[i]);
-	for (size_t i = 0; i < own->modules.len; i++)
-		settle(own, &own->modules.data[i].sum);
-	return &x->cells;
-}
-
 /* The cell of @key; NULL: no room, not even for that of all threads together. */
 static struct cell *cell_of(struct through *x, struct cell *key)
 {
@@ -233,6 +237,36 @@ static struct cell *cell_of(struct through *x, struct cell *key)
 	if (full && !cells_find(&x->cells, key))
 		key->task = 0;
 	return full && !cells_find(&x->cells, key) ? NULL : cells_at(&x->cells, key);
+}
+
+/* The same of all that the usual samples counted; there is a cell for each of them. */
+static void settle_usual(struct through *x)
+{
+	struct through_usual *u = &x->usual;
+	for (size_t i = 0; u->hits && i < u->len + x->modules.len; i++) {
+		bool module = i >= u->len;
+		uint32_t *hits = module ? &x->modules.data[i - u->len].usual : &u->data[i];
+		struct cell key = u->one;
+		key.node = module ? THROUGH_MODULE | (uint32_t)(i - u->len) : (uint32_t)i;
+		struct cell *to = *hits ? cell_of(x, &key) : NULL;
+		if (to)
+			cell_sum(to, &(struct cell){.samples = *hits,
+						    .weight = *hits * u->one.weight,
+						    .weight_sq = *hits * u->one.weight_sq});
+		*hits = 0;
+	}
+	u->hits = 0;
+}
+
+const struct cells *through_cells(const struct through *x)
+{
+	struct through *own = (struct through *)(uintptr_t)x; /* its value stays the same */
+	for (size_t i = 0; i < own->sums.len; i++)
+		settle(own, &own->sums.data[i]);
+	for (size_t i = 0; i < own->modules.len; i++)
+		settle(own, &own->modules.data[i].sum);
+	settle_usual(own);
+	return &x->cells;
 }
 
 /* Counts of another thread or event than before. */
@@ -254,8 +288,72 @@ static void change_cell(struct through *x, struct through_sum *sum, uint32_t wha
 				    .flags = key.flags};
 }
 
+/* Does @c differ from what is usual in its number of hits alone? */
+static bool is_usual(const struct through *x, const struct cell *c)
+{
+	const struct cell *one = &x->usual.one;
+	double square = one->weight_sq * (double)c->samples;
+	return one->samples && c->samples && c->task == one->task && c->event == one->event &&
+	       c->flags == one->flags && c->weight == one->weight * c->samples &&
+	       fabs(c->weight_sq - square) <= SQUARE_ERROR * square;
+}
+
+/* Samples like @c are the usual ones from now on, if others than those came as often as it costs.
+ */
+static void learn_usual(struct through *x, const struct cell *c)
+{
+	struct through_usual *u = &x->usual;
+	if (!c->samples || c->weight % c->samples || (u->one.samples && u->others++ < u->len))
+		return;
+	settle_usual(x);
+	u->one = *c;
+	u->one.samples = 1;
+	u->one.weight = c->weight / c->samples;
+	u->one.weight_sq = c->weight_sq / (double)c->samples;
+	u->others = 0;
+}
+
+/* Where hits of @key are counted; NULL: nowhere. */
+static uint32_t *usual_of(struct through *x, uint32_t key)
+{
+	if (key >= x->usual.len && !sum_of(x, key))
+		return NULL;
+	return key & THROUGH_MODULE ? &x->modules.data[key & ~THROUGH_MODULE].usual
+				    : &x->usual.data[key];
+}
+
+/* The first hit of @key needs a cell to go to. */
+static bool has_cell(struct through *x, uint32_t key)
+{
+	struct cell c = x->usual.one;
+	c.node = key;
+	return cell_of(x, &c);
+}
+
+static void add_usual(struct through *x, const uint32_t *keys, uint32_t n, uint32_t hits)
+{
+	if (hits > UINT32_MAX - x->usual.hits)
+		settle_usual(x);
+	x->usual.hits += hits;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *to = usual_of(x, keys[i]);
+		if (to && (*to || has_cell(x, keys[i])))
+			*to += hits;
+		else
+			x->lost++;
+	}
+}
+
 void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c)
 {
+	bool usual = is_usual(x, c);
+	if (!usual)
+		learn_usual(x, c);
+	if ((usual || is_usual(x, c)) && c->samples <= UINT32_MAX) {
+		x->usual.others -= x->usual.others && usual;
+		add_usual(x, keys, n, (uint32_t)c->samples);
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct through_sum *sum = sum_of(x, keys[i]);
 		if (!sum || !sum->cell || sum->task != c->task || sum->event != c->event ||

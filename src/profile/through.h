@@ -22,7 +22,8 @@
 /* Frames and modules that a shortened path lacks, as in a cell's node. */
 struct through_list {
 	uint32_t n;
-	uint32_t keys[2 * THROUGH_DEPTH];
+	const uint32_t *keys; /* own, or where the path is */
+	uint32_t own[2 * THROUGH_DEPTH];
 };
 
 /* By frame id. */
@@ -45,7 +46,16 @@ struct through_sum {
 /* By module id. */
 struct through_module {
 	uint32_t round; /* of the last path that showed it */
+	uint32_t usual; /* see through_usual */
 	struct through_sum sum;
+};
+
+/* Most samples differ in nothing but the number of their hits: so many came of these, by frame. */
+struct through_usual {
+	struct cell one; /* what a hit counts; samples 0: not known yet */
+	uint64_t hits;   /* all of them, at most UINT32_MAX */
+	size_t others;   /* samples of another kind lately */
+	VEC(uint32_t)    /* by frame id */
 };
 
 struct through {
@@ -58,8 +68,12 @@ struct through {
 		VEC(struct through_frame)
 	} frames;
 	struct {
+		VEC(uint32_t)
+	} marks; /* by frame id: what is_simple looks at, 0: see frames */
+	struct through_usual usual;
+	struct {
 		VEC(struct through_sum)
-	} sums; /* by frame id */
+	} sums; /* by frame id: of all other samples */
 	struct {
 		VEC(struct through_module)
 	} modules;
@@ -78,7 +92,8 @@ const struct cells *through_cells(const struct through *x);
 
 /*
  * What is lost of a path of @n frames, innermost first, when its outer @kept stay and, if @leaf,
- * its innermost one. [overflow] is nothing that could be lost. @distinct: as SAMPLE_DISTINCT.
+ * its innermost one. [overflow] is nothing that could be lost. @distinct: as SAMPLE_DISTINCT. The
+ * list is good as long as @frames are.
  */
 void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
 		  bool distinct, struct through_list *ret_list);

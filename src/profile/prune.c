@@ -116,7 +116,8 @@ static void count_kept(const struct pruning *g, uint32_t ret_kept[HITS_BITS + 1]
 }
 
 /* Would keeping what is often make the trie, and the totals, a good deal smaller? */
-static bool looks_small_enough(struct pruning *g, uint32_t kept, struct guess *guess)
+static bool looks_small_enough(struct pruning *g, uint32_t kept, struct guess *guess,
+			       uint32_t *ret_nodes)
 {
 	const struct profile *p = g->p;
 	const struct trie *old = &p->trie;
@@ -129,7 +130,8 @@ static bool looks_small_enough(struct pruning *g, uint32_t kept, struct guess *g
 	guess_table(g, &p->since, 0, guess);
 	guess_table(g, &p->base, 1, guess);
 	guess_table(g, &p->open, 2, guess);
-	return kept + met(&guess->nodes) <= most &&
+	*ret_nodes = kept + (uint32_t)met(&guess->nodes);
+	return *ret_nodes <= most &&
 	       (!g->totals ||
 		met(&guess->cells) <= (p->since.len + p->base.len) / 8 * 5 + p->open.len);
 }
@@ -199,43 +201,113 @@ static int move_table(struct pruning *g, struct cells *to, const struct cells *f
 	return 0;
 }
 
+/*
+ * The frames from @n, which is not kept, outwards, those below what is kept @ret_inner of them.
+ * False: from @first of these on all are [overflow], so that nothing more is lost.
+ */
+static bool find_frames(struct pruning *g, node_id n, uint32_t first, uint32_t *ret_inner,
+			uint32_t *ret_depth)
+{
+	const struct trie *old = &g->p->trie;
+	node_id up = g->up[n];
+	uint32_t depth = 0;
+	bool lacks = false;
+	for (; n != up && depth < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
+		frame_id frame = trie_at(old, n)->frame;
+		lacks |= depth >= first && frame != FRAME_OVERFLOW;
+		g->path[depth++] = frame;
+	}
+	*ret_inner = depth;
+	for (; lacks && n > NODE_OVERFLOW && depth < THROUGH_DEPTH; n = trie_at(old, n)->parent)
+		g->path[depth++] = trie_at(old, n)->frame;
+	*ret_depth = depth;
+	return lacks;
+}
+
 /* What the path to @n lacks from now on; mostly nothing, since it was shortened before. */
 static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_list)
 {
-	const struct trie *old = &g->p->trie;
-	frame_id *frames = g->path;
-	uint32_t depth = 0, inner = 0;
-	bool lacks = false;
+	uint32_t inner, depth;
 	ret_list->n = 0;
-	if (n >= old->count || is_kept(g, n))
-		return;
-	for (node_id up = g->up[n]; n != up && inner < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
-		frames[inner] = trie_at(old, n)->frame;
-		lacks |= inner && frames[inner] != FRAME_OVERFLOW;
-		inner++;
-	}
-	for (depth = inner; lacks && n > NODE_OVERFLOW && depth < THROUGH_DEPTH;
-	     n = trie_at(old, n)->parent)
-		frames[depth++] = trie_at(old, n)->frame;
 	/* A path that ends in [overflow] has no innermost frame to keep. */
-	if (lacks)
-		through_find(&g->p->through, frames, depth, depth - inner, true, false, ret_list);
+	if (n < g->p->trie.count && !is_kept(g, n) && find_frames(g, n, 1, &inner, &depth))
+		through_find(&g->p->through, g->path, depth, depth - inner, true, false, ret_list);
+}
+
+/* Cells of one table, by the node above theirs: these paths mostly lack the same. */
+struct below {
+	const struct cells *cells;
+	uint32_t *first; /* by node: a cell's index + 1, 0 none */
+	uint32_t *next;  /* by cell: likewise */
+};
+
+static void count_alone(struct pruning *g, const struct cell *c)
+{
+	struct through_list *list = &g->p->list;
+	find_lacks(g, c->node, list);
+	through_add(&g->p->through, list->keys, list->n, c);
+}
+
+/* What all paths lack that end below @up, summed as long as cells are of one kind. */
+static void count_below(struct pruning *g, const struct below *b, node_id up)
+{
+	const struct cell *cells = b->cells->data;
+	struct through_list *list = &g->p->list;
+	struct cell sum = {0};
+	uint32_t inner, depth, alone = 0, summed = 0;
+	if (!find_frames(g, up, 0, &inner, &depth))
+		return;
+	through_find_common(&g->p->through, g->path, depth, depth - inner, list);
+	for (uint32_t at = b->first[up], next; at; at = next) {
+		const struct cell *c = &cells[at - 1];
+		next = b->next[at - 1];
+		if (through_shares(&g->p->through, trie_at(&g->p->trie, c->node)->frame)) {
+			b->next[at - 1] = alone;
+			alone = at;
+			continue;
+		}
+		if (summed++ && c->task == sum.task && c->event == sum.event &&
+		    c->flags == sum.flags) {
+			cell_sum(&sum, c);
+			continue;
+		}
+		if (summed > 1)
+			through_add(&g->p->through, list->keys, list->n, &sum);
+		sum = *c;
+	}
+	if (summed)
+		through_add(&g->p->through, list->keys, list->n, &sum);
+	for (; alone; alone = b->next[alone - 1])
+		count_alone(g, &cells[alone - 1]);
 }
 
 /* Keep what the paths of cells that move went through. */
 static void count_through(struct pruning *g, const struct cells *cells)
 {
-	struct through_list list = {.n = 0};
-	node_id last = NODE_NONE;
-	for (uint32_t i = 0; g->p->through.tables && i < cells->len; i++) {
+	const struct trie *old = &g->p->trie;
+	if (!g->p->through.tables)
+		return;
+	struct below b = {.cells = cells,
+			  .first = calloc(old->count, sizeof *b.first),
+			  .next = calloc(cells->len + 1, sizeof *b.next)};
+	for (uint32_t i = 0; i < cells->len; i++) {
 		const struct cell *c = &cells->data[i];
-		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING))
+		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->node >= old->count ||
+		    is_kept(g, c->node))
 			continue;
-		if (c->node != last)
-			find_lacks(g, c->node, &list);
-		last = c->node;
-		through_add(&g->p->through, list.keys, list.n, c);
+		node_id up = trie_at(old, c->node)->parent;
+		if (!b.first || !b.next) {
+			count_alone(g, c);
+		} else if (!is_kept(g, up)) {
+			b.next[i] = b.first[up];
+			b.first[up] = i + 1;
+		}
 	}
+	for (node_id up = 0; b.first && b.next && up < old->count; up++)
+		if (b.first[up])
+			count_below(g, &b, up);
+	free(b.first);
+	free(b.next);
 }
 
 static void drop_new(struct pruning *g)
@@ -253,19 +325,23 @@ static bool small_enough(const struct pruning *g)
 	       (!g->totals || g->since.len + g->base.len <= cells / 4 * 3);
 }
 
-/* The smallest power of two that looks as if it were often enough: rarer is never smaller. */
-static uint64_t find_often(struct pruning *g, struct guess *guess)
+/* The smallest power of two that looks as if it were often enough: rarer is never smaller. About
+ * how many nodes there will be, 0: nobody knows. */
+static uint64_t find_often(struct pruning *g, struct guess *guess, uint32_t *ret_nodes)
 {
+	*ret_nodes = 0;
 	unsigned low = 1, high = HITS_BITS;
-	uint32_t kept[HITS_BITS + 1];
+	uint32_t nodes, kept[HITS_BITS + 1];
 	count_kept(g, kept);
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
 		g->often = 1ull << middle;
-		if (looks_small_enough(g, kept[middle], guess))
+		if (looks_small_enough(g, kept[middle], guess, &nodes)) {
 			high = middle;
-		else
+			*ret_nodes = nodes;
+		} else {
 			low = middle + 1;
+		}
 	}
 	return 1ull << low;
 }
@@ -274,9 +350,11 @@ static uint64_t find_often(struct pruning *g, struct guess *guess)
 static int rebuild(struct pruning *g, struct guess *guess)
 {
 	struct profile *p = g->p;
-	for (g->often = find_often(g, guess); g->often < HITS_MOST; g->often *= 2) {
+	uint32_t nodes;
+	for (g->often = find_often(g, guess, &nodes); g->often < HITS_MOST; g->often *= 2) {
 		if (trie_init(g->trie, p->trie.cap_bytes))
 			return -ENOMEM;
+		trie_expect(g->trie, nodes);
 		make_kept(g);
 		if (move_table(g, &g->since, &p->since) || move_table(g, &g->base, &p->base)) {
 			drop_new(g);

@@ -206,6 +206,30 @@ void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_
 	x->lost += !good;
 }
 
+void through_find_common(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept,
+			 struct through_list *ret_list)
+{
+	bool good = x->tables;
+	ret_list->n = 0;
+	ret_list->keys = ret_list->own;
+	next_round(x);
+	for (uint32_t i = n - kept; i < n && good; i++)
+		good = show_kept(x, frames[i]);
+	for (uint32_t i = 0; i < n - kept && good; i++)
+		good = frames[i] == FRAME_OVERFLOW || add_lost(x, frames[i], ret_list);
+	x->lost += x->tables && !good;
+	x->lacks_module = false;
+	for (uint32_t i = 0; i < ret_list->n; i++)
+		x->lacks_module |= !!(ret_list->own[i] & THROUGH_MODULE);
+}
+
+bool through_shares(struct through *x, frame_id frame)
+{
+	const struct through_frame *f = look_at(x, frame);
+	return !f || x->functions.data[f->what] == x->round ||
+	       (x->lacks_module && x->modules.data[f->module].round == x->round);
+}
+
 /* Where @key sums up; NULL: nowhere. */
 static struct through_sum *sum_of(struct through *x, uint32_t key)
 {

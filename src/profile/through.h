@@ -64,6 +64,7 @@ struct through {
 	size_t cap_bytes;
 	uint64_t lost; /* counts, or all of a path, that had no room */
 	uint32_t round;
+	bool lacks_module; /* so does the part that is common to paths */
 	struct {
 		VEC(struct through_frame)
 	} frames;
@@ -97,6 +98,14 @@ const struct cells *through_cells(const struct through *x);
  */
 void through_find(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept, bool leaf,
 		  bool distinct, struct through_list *ret_list);
+/*
+ * The same for all paths that have @frames in common and keep their own innermost frame besides:
+ * what each of them lacks, unless through_shares says of that frame that it is not all of it lost.
+ */
+void through_find_common(struct through *x, const frame_id *frames, uint32_t n, uint32_t kept,
+			 struct through_list *ret_list);
+/* Until the next path is looked at. */
+bool through_shares(struct through *x, frame_id frame);
 /* Count @c, of a path that lacks @keys. */
 void through_add(struct through *x, const uint32_t *keys, uint32_t n, const struct cell *c);
 

@@ -112,6 +112,12 @@ int trie_init(struct trie *t, size_t cap_bytes)
 	return 0;
 }
 
+void trie_expect(struct trie *t, uint32_t nodes)
+{
+	while ((uint64_t)nodes * 5 >= (uint64_t)t->mask * 3 && !grow_slots(t))
+		;
+}
+
 void trie_fini(struct trie *t)
 {
 	for (uint32_t i = 0; i < t->nchunks; i++)

@@ -64,6 +64,7 @@ struct trie {
 };
 
 int trie_init(struct trie *t, size_t cap_bytes); /* -ENOMEM */
+void trie_expect(struct trie *t, uint32_t nodes); /* as many as will be there soon, about */
 void trie_fini(struct trie *t);
 
 /* The node of a path, innermost frame first. An empty path is that of FRAME_UNKNOWN. */

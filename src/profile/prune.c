@@ -234,11 +234,10 @@ static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_li
 		through_find(&g->p->through, g->path, depth, depth - inner, true, false, ret_list);
 }
 
-/* Cells of one table, by the node above theirs: these paths mostly lack the same. */
-struct below {
-	const struct cells *cells;
-	uint32_t *first; /* by node: a cell's index + 1, 0 none */
-	uint32_t *next;  /* by cell: likewise */
+/* Paths that end below one node mostly lack the same: so cells are looked at by the node above. */
+struct leaf {
+	uint32_t cell;
+	frame_id frame;
 };
 
 static void count_alone(struct pruning *g, const struct cell *c)
@@ -249,21 +248,21 @@ static void count_alone(struct pruning *g, const struct cell *c)
 }
 
 /* What all paths lack that end below @up, summed as long as cells are of one kind. */
-static void count_below(struct pruning *g, const struct below *b, node_id up)
+static void count_below(struct pruning *g, const struct cell *cells, node_id up,
+			struct leaf *leaves, uint32_t n)
 {
-	const struct cell *cells = b->cells->data;
 	struct through_list *list = &g->p->list;
 	struct cell sum = {0};
 	uint32_t inner, depth, alone = 0, summed = 0;
 	if (!find_frames(g, up, 0, &inner, &depth))
 		return;
 	through_find_common(&g->p->through, g->path, depth, depth - inner, list);
-	for (uint32_t at = b->first[up], next; at; at = next) {
-		const struct cell *c = &cells[at - 1];
-		next = b->next[at - 1];
-		if (through_shares(&g->p->through, trie_at(&g->p->trie, c->node)->frame)) {
-			b->next[at - 1] = alone;
-			alone = at;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct cell *c = &cells[leaves[i].cell];
+		if (i + AHEAD < n)
+			__builtin_prefetch(&cells[leaves[i + AHEAD].cell]);
+		if (through_shares(&g->p->through, leaves[i].frame)) {
+			leaves[alone++] = leaves[i];
 			continue;
 		}
 		if (summed++ && c->task == sum.task && c->event == sum.event &&
@@ -277,37 +276,50 @@ static void count_below(struct pruning *g, const struct below *b, node_id up)
 	}
 	if (summed)
 		through_add(&g->p->through, list->keys, list->n, &sum);
-	for (; alone; alone = b->next[alone - 1])
-		count_alone(g, &cells[alone - 1]);
+	for (uint32_t i = 0; i < alone; i++)
+		count_alone(g, &cells[leaves[i].cell]);
+}
+
+/* The node above a cell's, below which its path may lack something; NODE_ROOT: it lacks nothing. */
+static node_id above(const struct pruning *g, const struct cell *c)
+{
+	const struct trie *old = &g->p->trie;
+	if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->node >= old->count ||
+	    is_kept(g, c->node))
+		return NODE_ROOT;
+	node_id up = trie_at(old, c->node)->parent;
+	return is_kept(g, up) ? NODE_ROOT : up;
 }
 
 /* Keep what the paths of cells that move went through. */
 static void count_through(struct pruning *g, const struct cells *cells)
 {
 	const struct trie *old = &g->p->trie;
-	if (!g->p->through.tables)
-		return;
-	struct below b = {.cells = cells,
-			  .first = calloc(old->count, sizeof *b.first),
-			  .next = calloc(cells->len + 1, sizeof *b.next)};
+	uint32_t *ends = calloc(old->count + 1, sizeof *ends); /* by node above: in leaves */
+	struct leaf *leaves = malloc((cells->len + 1) * sizeof *leaves);
+	bool sorted = ends && leaves;
 	for (uint32_t i = 0; i < cells->len; i++) {
 		const struct cell *c = &cells->data[i];
-		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->node >= old->count ||
-		    is_kept(g, c->node))
-			continue;
-		node_id up = trie_at(old, c->node)->parent;
-		if (!b.first || !b.next) {
+		node_id up = above(g, c);
+		if (up != NODE_ROOT && sorted)
+			ends[up + 1]++;
+		else if (up != NODE_ROOT)
 			count_alone(g, c);
-		} else if (!is_kept(g, up)) {
-			b.next[i] = b.first[up];
-			b.first[up] = i + 1;
-		}
 	}
-	for (node_id up = 0; b.first && b.next && up < old->count; up++)
-		if (b.first[up])
-			count_below(g, &b, up);
-	free(b.first);
-	free(b.next);
+	for (node_id up = 0; sorted && up < old->count; up++)
+		ends[up + 1] += ends[up];
+	for (uint32_t i = 0; sorted && i < cells->len; i++) {
+		node_id up = above(g, &cells->data[i]);
+		if (up != NODE_ROOT)
+			leaves[ends[up]++] = (struct leaf){
+				.cell = i, .frame = trie_at(old, cells->data[i].node)->frame};
+	}
+	for (node_id up = 1; sorted && up < old->count; up++)
+		if (ends[up] > ends[up - 1])
+			count_below(g, cells->data, up, leaves + ends[up - 1],
+				    ends[up] - ends[up - 1]);
+	free(ends);
+	free(leaves);
 }
 
 static void drop_new(struct pruning *g)
@@ -434,9 +446,9 @@ int profile_prune(struct profile *p, bool totals)
 		goto out;
 	if (p->recording) /* without memory for it, paths do not grow */
 		(void)trie_spare(g.trie, g.often / 4 > 2 ? g.often / 4 : 2);
-	count_through(&g, &p->since);
-	count_through(&g, &p->base);
-	count_through(&g, &p->open);
+	const struct cells *const tables[] = {&p->since, &p->base, &p->open};
+	for (size_t i = 0; p->through.tables && i < sizeof tables / sizeof *tables; i++)
+		count_through(&g, tables[i]);
 	/* From here on old node ids vanish one table after the other: there is no way back, and
 	 * what cannot be moved is forgotten. */
 	if (move_history(&g))

@@ -179,21 +179,34 @@ static void make_kept(struct pruning *g)
 	}
 }
 
-/* The slot in which @n's new node will be looked for is wanted soon. */
-static void foresee(const struct pruning *g, node_id n)
+/*
+ * What moving the cells after @i will read is wanted soon: the slots of their new nodes, then these
+ * nodes and their cells.
+ */
+static void foresee(const struct pruning *g, const struct cells *from, uint32_t i,
+		    const struct cells *to)
 {
-	if (n >= g->p->trie.count || g->to[n])
-		return;
-	node_id up = g->up[n], bucket = g->up[up] ? g->up[up] : g->to[up];
-	trie_prefetch(g->trie, bucket, trie_at(&g->p->trie, n)->frame);
+	for (uint32_t stage = 1; stage <= 2 && i + stage * AHEAD < from->len; stage++) {
+		node_id n = from->data[i + stage * AHEAD].node;
+		if (n >= g->p->trie.count || g->to[n])
+			continue;
+		node_id up = g->up[n], bucket = g->up[up] ? g->up[up] : g->to[up];
+		frame_id frame = trie_at(&g->p->trie, n)->frame;
+		if (stage == 2) {
+			__builtin_prefetch(trie_slot(g->trie, bucket, frame));
+			continue;
+		}
+		node_id at = trie_slot_node(g->trie, bucket, frame);
+		__builtin_prefetch(trie_at(g->trie, at));
+		cells_foresee(to, &at, 1);
+	}
 }
 
 static int move_table(struct pruning *g, struct cells *to, const struct cells *from)
 {
 	for (uint32_t i = 0; i < from->len; i++) {
 		struct cell c = from->data[i];
-		if (i + AHEAD < from->len)
-			foresee(g, from->data[i + AHEAD].node);
+		foresee(g, from, i, to);
 		c.node = moved(g, c.node);
 		if (cells_add(to, &c))
 			return -ENOMEM;

@@ -30,10 +30,17 @@ static inline uint32_t *trie_missed(const struct trie *t, uint64_t hash)
 	return t->missed ? &t->missed[hash >> 40 & t->missed_mask] : NULL;
 }
 
-/* A child will be looked for: its slot is wanted soon. */
-static inline void trie_prefetch(const struct trie *t, node_id parent, frame_id frame)
+/*
+ * Where looking for a child begins, to be prefetched; and the node that the slot there tells of, 0
+ * none. A compiler takes functions that do nothing but prefetch for nothing at all.
+ */
+static inline const uint32_t *trie_slot(const struct trie *t, node_id parent, frame_id frame)
 {
-	__builtin_prefetch(&t->slots[(uint32_t)trie_hash(parent, frame) & t->mask]);
+	return &t->slots[(uint32_t)trie_hash(parent, frame) & t->mask];
+}
+static inline node_id trie_slot_node(const struct trie *t, node_id parent, frame_id frame)
+{
+	return *trie_slot(t, parent, frame) & t->mask;
 }
 
 #endif

@@ -276,9 +276,13 @@ static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool
 				return memo[i].leaf;
 	}
 	const struct trie_ahead *ahead = foreseen(t, frames, n);
+	for (; ahead && d < ahead->depth; d++) {
+		node = ahead->nodes[d];
+		t->path[d] = (struct trie_node){node, outermost[-(ptrdiff_t)d]};
+	}
 	for (; d < depth; d++) {
 		frame_id frame = outermost[-(ptrdiff_t)d];
-		node_id child = ahead && d < ahead->depth ? ahead->nodes[d] : node + 1;
+		node_id child = node + 1;
 		if (child >= t->count || !trie_is_child(t, child, node, frame)) {
 			uint64_t hash = trie_hash(node, frame);
 			t->searched++;

@@ -63,7 +63,7 @@ struct trie {
 	struct trie_node path[TRIE_DEPTH_MAX]; /* .parent is the node of this depth itself */
 };
 
-int trie_init(struct trie *t, size_t cap_bytes); /* -ENOMEM */
+int trie_init(struct trie *t, size_t cap_bytes);  /* -ENOMEM */
 void trie_expect(struct trie *t, uint32_t nodes); /* as many as will be there soon, about */
 void trie_fini(struct trie *t);
 
@@ -79,7 +79,7 @@ int trie_spare(struct trie *t, uint64_t rare); /* -ENOMEM: paths will not grow *
 
 /*
  * At most TRIE_AHEAD paths will be added, in this order and from these places: look for them
- * together, which is faster than one after the other. A guess for each, good until the next call;
+ * together, which is faster than one after the other. What is known of each, until the next call;
  * NULL: it is not worth it, as the last ones were found without much searching.
  */
 const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *paths, uint32_t n);

@@ -2,9 +2,9 @@
  * trieahead: looks for several paths side by side, before they are added.
  *
  * Engine thread. Nearly all of a look-up in a large trie is waiting for memory, for a slot and then
- * for its node. So each path takes a step in turn, and what its next step will read is asked for
- * now. A path that shares its outer part with the one before it waits until that is there. What
- * comes out is a guess, which trie_add checks.
+ * for its node. So all paths ask for a slot, then all for a node, and so on. A path that shares its
+ * outer part with the one before it waits until that is there. The nodes that come out stay what
+ * they are; where a path ends is a guess, which trie_add checks.
  */
 #include "profile/trie_impl.h"
 
@@ -13,78 +13,82 @@
 /* What is looked for: a frame of the path; or, of a new path, what it will be shortened to. */
 enum part { PATH, BUCKET, LEAF };
 
-enum state { WAITS, AT_SLOT, AT_NODE, DONE };
-
 struct walk {
 	struct trie_ahead *to;
 	const frame_id *outermost;
 	uint32_t shared; /* with the path before it */
-	enum state state;
+	bool waits, done;
 	enum part part;
 	node_id node;   /* whose child is looked for … */
 	frame_id frame; /* … in this frame */
 	uint32_t slot, tag;
+	node_id found; /* a child of this tag; 0: none */
 };
 
-static void look_for(struct trie *t, struct walk *w, frame_id frame)
+/* First a slot is asked for … */
+static inline void look_for(struct trie *t, struct walk *w)
 {
-	t->searched++;
-	uint64_t hash = trie_hash(w->node, frame);
-	w->frame = frame;
+	uint64_t hash = trie_hash(w->node, w->frame);
 	w->tag = trie_tag(t, hash);
 	w->slot = (uint32_t)hash & t->mask;
-	w->state = AT_SLOT;
 	__builtin_prefetch(&t->slots[w->slot]);
+	t->searched++;
+}
+
+/* … then the node it tells of. */
+static inline void look_at_slot(const struct trie *t, struct walk *w)
+{
+	uint32_t slot = t->slots[w->slot];
+	while (slot && (slot & ~t->mask) != w->tag) {
+		w->slot = (w->slot + 1) & t->mask;
+		slot = t->slots[w->slot];
+	}
+	w->found = slot & t->mask;
+	__builtin_prefetch(trie_at(t, w->found));
 }
 
 /* Down from a node that was found, as far as nodes lie one behind the other. */
-static void go_down(struct trie *t, struct walk *w)
+static inline void go_down(const struct trie *t, struct walk *w)
 {
 	struct trie_ahead *to = w->to;
 	uint32_t end = to->path.n < TRIE_AHEAD_DEPTH ? to->path.n : TRIE_AHEAD_DEPTH;
 	while (to->depth < end) {
-		frame_id frame = w->outermost[-(ptrdiff_t)to->depth];
 		node_id child = w->node + 1;
-		if (child >= t->count || !trie_is_child(t, child, w->node, frame)) {
-			look_for(t, w, frame);
+		w->frame = w->outermost[-(ptrdiff_t)to->depth];
+		if (child >= t->count || !trie_is_child(t, child, w->node, w->frame))
 			return;
-		}
 		to->nodes[to->depth++] = w->node = child;
 	}
 	to->end = end == to->path.n ? w->node : 0;
-	w->state = DONE;
+	w->done = true;
 }
 
-static void found(struct trie *t, struct walk *w, node_id child)
+static inline void found(const struct trie *t, struct walk *w)
 {
-	w->node = child;
-	switch (w->part) {
-	case PATH:
-		w->to->nodes[w->to->depth++] = child;
+	w->node = w->found;
+	if (w->part == PATH) {
+		w->to->nodes[w->to->depth++] = w->found;
 		go_down(t, w);
-		break;
-	case BUCKET:
+	} else if (w->part == BUCKET) {
 		w->part = LEAF;
-		look_for(t, w, w->to->path.frames[0]);
-		break;
-	case LEAF:
-		w->to->end = child;
-		w->state = DONE;
-		break;
+		w->frame = w->to->path.frames[0];
+	} else {
+		w->to->end = w->found;
+		w->done = true;
 	}
 }
 
-static void not_found(struct trie *t, struct walk *w)
+static inline void not_found(struct trie *t, struct walk *w)
 {
 	bool middle = w->part == PATH && w->to->depth + 2 < w->to->path.n;
 	if (!middle) {
-		w->state = DONE;
+		w->done = true;
 		return;
 	}
 	__builtin_prefetch(trie_missed(t, trie_hash(w->node, w->frame)), 1);
 	w->part = w->node == NODE_ROOT ? LEAF : BUCKET;
 	w->node = w->node == NODE_ROOT ? NODE_OVERFLOW : w->node;
-	look_for(t, w, w->part == LEAF ? w->to->path.frames[0] : FRAME_OVERFLOW);
+	w->frame = w->part == LEAF ? w->to->path.frames[0] : FRAME_OVERFLOW;
 }
 
 /* How many outer frames two paths have in common, of those that are looked at. */
@@ -100,13 +104,14 @@ static uint32_t in_common(const struct trie_path *a, const struct trie_path *b)
 }
 
 /* Begin where the path before this one is already; nothing while that is still on its way there. */
-static void follow(struct trie *t, struct walk *w)
+static void follow(const struct trie *t, struct walk *w)
 {
 	const struct walk *before = w - 1;
 	const struct trie_ahead *from = before->to;
 	uint32_t have = from->depth < w->shared ? from->depth : w->shared;
-	if (have < w->shared && before->state != DONE && before->part == PATH)
+	if (before->waits || (have < w->shared && !before->done && before->part == PATH))
 		return;
+	w->waits = false;
 	for (uint32_t d = 0; d < have; d++)
 		w->to->nodes[d] = from->nodes[d];
 	w->to->depth = have;
@@ -115,7 +120,7 @@ static void follow(struct trie *t, struct walk *w)
 }
 
 /* The first begins with what it shares with the path that was added last. */
-static void begin(struct trie *t, struct walk *w)
+static void begin(const struct trie *t, struct walk *w)
 {
 	struct trie_ahead *to = w->to;
 	while (to->depth < TRIE_AHEAD_DEPTH && to->depth < to->path.n && to->depth < t->path_len &&
@@ -126,40 +131,41 @@ static void begin(struct trie *t, struct walk *w)
 	go_down(t, w);
 }
 
-static void look_at_slot(struct trie *t, struct walk *w)
+/* What is there of it, or that there is nothing. */
+static inline void look_at_node(struct trie *t, struct walk *w)
 {
-	uint32_t slot = t->slots[w->slot];
-	if (!slot) {
-		not_found(t, w);
-	} else if ((slot & ~t->mask) == w->tag) {
-		__builtin_prefetch(trie_at(t, slot & t->mask));
-		w->state = AT_NODE;
-	} else {
+	while (w->found && !trie_is_child(t, w->found, w->node, w->frame)) {
 		w->slot = (w->slot + 1) & t->mask;
-	}
-}
-
-static void look_at_node(struct trie *t, struct walk *w)
-{
-	node_id id = t->slots[w->slot] & t->mask;
-	if (trie_is_child(t, id, w->node, w->frame)) {
-		found(t, w, id);
-	} else {
-		w->slot = (w->slot + 1) & t->mask;
-		w->state = AT_SLOT;
-	}
-}
-
-/* The next step. True: it was the last. */
-static inline bool step(struct trie *t, struct walk *w)
-{
-	if (w->state == AT_SLOT)
 		look_at_slot(t, w);
-	else if (w->state == AT_NODE)
-		look_at_node(t, w);
-	else if (w->state == WAITS)
-		follow(t, w);
-	return w->state == DONE;
+	}
+	if (w->found)
+		found(t, w);
+	else
+		not_found(t, w);
+}
+
+/* A step of all that are not done, those that wait left out. */
+static uint32_t step(struct trie *t, struct walk *moving[], uint32_t n)
+{
+	struct walk *now[TRIE_AHEAD];
+	uint32_t left = 0, searching = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct walk *w = moving[i];
+		if (w->waits)
+			follow(t, w);
+		if (w->done)
+			continue;
+		moving[left++] = w;
+		if (w->waits)
+			continue;
+		look_for(t, w);
+		now[searching++] = w;
+	}
+	for (uint32_t i = 0; i < searching; i++)
+		look_at_slot(t, now[i]);
+	for (uint32_t i = 0; i < searching; i++)
+		look_at_node(t, now[i]);
+	return left;
 }
 
 const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *paths, uint32_t n)
@@ -177,15 +183,12 @@ const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *pa
 		to->depth = to->end = 0;
 		walks[i] = (struct walk){.to = to,
 					 .outermost = paths[i].frames + paths[i].n - 1,
+					 .waits = i,
 					 .shared = i ? in_common(&paths[i - 1], &paths[i]) : 0};
 		moving[i] = &walks[i];
 	}
 	begin(t, &walks[0]);
 	for (uint32_t left = n; left;)
-		for (uint32_t i = 0; i < left;)
-			if (step(t, moving[i]))
-				moving[i] = moving[--left];
-			else
-				i++;
+		left = step(t, moving, left);
 	return t->ahead;
 }

@@ -376,13 +376,12 @@ static frame_id address_frame(struct pprof *p, const struct mapping *m, uint64_t
 
 static struct dense dense_of(const struct pprof *p, uint32_t index, const struct location *l)
 {
-	struct dense d = {.index = index + 1};
 	if (l->n > 1)
-		return d;
-	d.only = p->frames.data[l->first];
+		return (struct dense){.mark = index + 1};
+	struct dense d = {.only = p->frames.data[l->first]};
 	const struct frame *f = tables_frame_get(p->im->tables, d.only);
-	d.name = f->flags & FRAME_NAMED && d.only != FRAME_OVERFLOW ? f->name : 0;
-	d.module = f->module;
+	if (f->flags & FRAME_NAMED && d.only != FRAME_OVERFLOW && f->module <= MARK_MODULE)
+		d.mark = MARK_NAMED | f->name % MARK_NAMES * (MARK_MODULE + 1) | f->module;
 	return d;
 }
 

@@ -44,12 +44,14 @@ struct location {
 	uint32_t first, n; /* in frames */
 };
 
+/* What is needed of most locations, so small that a cache holds many. */
 struct dense {
-	uint32_t index; /* in location + 1; 0: none */
-	frame_id only;  /* its frame, if it has just one … */
-	str_id name;    /* … and that is named; else 0 */
-	module_id module;
+	frame_id only; /* its frame, if it has just one; 0: it has none or more */
+	uint32_t mark; /* of one: below, 0 without a name; else its index in location + 1, 0 none */
 };
+#define MARK_NAMED  (1u << 31)
+#define MARK_NAMES  8192             /* so many numbers of names are told apart, … */
+#define MARK_MODULE ((1u << 18) - 1) /* … above the module's number, in the lowest bits */
 
 struct pprof {
 	struct import *im;
@@ -80,7 +82,9 @@ struct pprof {
 	struct {
 		VEC(frame_id)
 	} frames, stack;
-	bool distinct; /* SAMPLE_DISTINCT of what is in stack */
+	bool distinct;            /* SAMPLE_DISTINCT of what is in stack */
+	uint16_t met[MARK_NAMES]; /* by a name's number: the round in which it was met */
+	uint16_t round;           /* of the stack at hand */
 	struct seen seen;
 	struct {
 		VEC(uint8_t)

@@ -20,8 +20,8 @@ static bool add_location(void *ctx, uint64_t id)
 	uint32_t index;
 	if (p->stack.len >= STACK_MAX)
 		return true;
-	if (id < p->dense.len && p->dense.data[id].index) {
-		index = p->dense.data[id].index - 1;
+	if (id < p->dense.len && !p->dense.data[id].only && p->dense.data[id].mark) {
+		index = p->dense.data[id].mark - 1;
 	} else if (!map64_get(&p->location_of, id, &index)) {
 		p->bad_references++;
 		return !vec_push(&p->stack, FRAME_UNKNOWN);
@@ -33,26 +33,40 @@ static bool add_location(void *ctx, uint64_t id)
 	return true;
 }
 
-/*
- * Is it sure that no function is met twice, and all are of one module? By a few bits of each name:
- * seldom are those of two the same by chance.
- */
-#define NAME_BITS 2048
-struct names {
-	uint64_t met[NAME_BITS / 64], unsure;
-	module_id module; /* of the first */
-};
-
-static inline void meet(struct names *n, const struct dense *d, bool first)
+/* Numbers of one to three bytes at once; where the message may end sooner, one by one. */
+static inline bool read_id(struct wire *w, uint64_t *ret_id)
 {
-	uint64_t *word = &n->met[d->name % NAME_BITS / 64], bit = 1ull << (d->name % 64);
-	n->module = first ? d->module : n->module;
-	n->unsure |= (*word & bit) | !d->name | (d->module ^ n->module);
-	*word |= bit;
+	const uint8_t *at = w->at;
+	if (w->end - at < 3)
+		return wire_varint(w, ret_id);
+	if (at[0] < 0x80) {
+		*ret_id = at[0];
+		w->at += 1;
+	} else if (at[1] < 0x80) {
+		*ret_id = (at[0] & 0x7fu) | at[1] << 7;
+		w->at += 2;
+	} else if (at[2] < 0x80) {
+		*ret_id = (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint32_t)at[2] << 14;
+		w->at += 3;
+	} else {
+		return wire_varint_long(w, ret_id);
+	}
+	return true;
 }
 
-/* The same for a whole list; most locations are of one frame, and their numbers of one or two
- * bytes. */
+static void next_round(struct pprof *p)
+{
+	if (++p->round)
+		return;
+	memset(p->met, 0, sizeof p->met);
+	p->round = 1;
+}
+
+/*
+ * The same for a whole list; most locations are of one frame. Is it sure that no function is met
+ * twice, and all are of one module? By a few bits of each name: seldom are those of two the same by
+ * chance.
+ */
 static bool add_locations(struct pprof *p, const struct wire_field *list)
 {
 	if (list->type != 2)
@@ -61,27 +75,33 @@ static bool add_locations(struct pprof *p, const struct wire_field *list)
 		return false;
 	struct wire w = wire_of(list->data, list->len);
 	const struct dense *dense = p->dense.data;
-	struct names names = {.unsure = p->stack.len};
+	uint64_t id;
+	size_t dense_len = p->dense.len, len = p->stack.len;
+	uint32_t unsure = len > 0, before = 0;
+	frame_id *stack = p->stack.data;
+	next_round(p);
 	while (w.at < w.end) {
-		uint64_t id = *w.at;
-		if (id < 0x80)
-			w.at++;
-		else if (w.end - w.at > 1 && w.at[1] < 0x80) {
-			id = (id & 0x7f) | (uint64_t)w.at[1] << 7;
-			w.at += 2;
-		} else if (!wire_varint_long(&w, &id))
+		if (!read_id(&w, &id))
 			return false;
-		frame_id only = id < p->dense.len ? dense[id].only : 0;
-		if (only && p->stack.len < STACK_MAX) {
-			meet(&names, &dense[id], !p->stack.len);
-			p->stack.data[p->stack.len++] = only;
+		struct dense d = id < dense_len ? dense[id] : (struct dense){0};
+		if (d.only && len < STACK_MAX) {
+			uint16_t *met = &p->met[d.mark / (MARK_MODULE + 1) % MARK_NAMES];
+			unsure |= !(d.mark & MARK_NAMED) | (*met == p->round) |
+				  (len && ((d.mark ^ before) & MARK_MODULE));
+			*met = p->round;
+			before = d.mark;
+			stack[len++] = d.only;
 			continue;
 		}
-		names.unsure = 1;
+		unsure = 1;
+		p->stack.len = len;
 		if (!add_location(p, id))
 			return false;
+		len = p->stack.len;
+		stack = p->stack.data;
 	}
-	p->distinct = !names.unsure;
+	p->stack.len = len;
+	p->distinct = !unsure;
 	return true;
 }
 
@@ -222,8 +242,9 @@ int pprof_sample(struct pprof *p, struct range r)
 {
 	struct wire w = wire_of(r.data, r.len);
 	struct wire_field f, list = {0};
-	struct numbers numbers = {.n = 0};
+	struct numbers numbers;
 	struct who who = {0};
+	numbers.n = 0; /* clearing the others takes longer than all of them */
 	p->stack.len = 0;
 	p->distinct = false;
 	while (wire_next(&w, &f)) {
@@ -238,12 +259,12 @@ int pprof_sample(struct pprof *p, struct range r)
 			return -EBADMSG;
 	}
 	struct sample_value values[VALUES_MAX];
-	struct raw_sample s = {.cpu = UINT32_MAX,
-			       .flags = SAMPLE_TIMELESS,
-			       .pid = (pid_t)who.pid,
-			       .tid = (pid_t)(who.tid ? who.tid : who.pid),
-			       .values = values,
-			       .hits = 1};
+	static const struct raw_sample blank = {
+		.cpu = UINT32_MAX, .flags = SAMPLE_TIMELESS, .hits = 1};
+	struct raw_sample s = blank; /* which is copied faster than cleared */
+	s.pid = (pid_t)who.pid;
+	s.tid = (pid_t)(who.tid ? who.tid : who.pid);
+	s.values = values;
 	for (unsigned i = 0; i < numbers.n && i < p->nvalues; i++) {
 		const struct value_type *v = &p->values[i];
 		if (numbers.v[i] < 0) {

@@ -21,7 +21,6 @@
 
 #define SUM_MOST      UINT32_MAX /* samples */
 #define SQUARE_ERROR  1e-12      /* by which squares that are the same may differ: rounding */
-#define SIMPLE_BITS   4096
 #define MARK_FINAL    (1u << 31)
 #define MARK_MODULE   ((1u << 18) - 1) /* the lowest bits; above them some of a function's number */
 #define SIMPLE_FRAMES 64               /* of more, two are too likely the same by chance */
@@ -160,16 +159,18 @@ static void next_round(struct through *x)
  * Is it sure that no function is met twice, that all are of one module, and that none is
  * [overflow]? By a few bits of each function's number: seldom those of two are the same by chance.
  */
-static bool is_simple(const struct through *x, const frame_id *frames, uint32_t n)
+static bool is_simple(struct through *x, const frame_id *frames, uint32_t n)
 {
-	uint64_t met[SIMPLE_BITS / 64] = {0};
 	uint32_t unsure = n > SIMPLE_FRAMES, before = 0;
+	if (!++x->met_round) {
+		memset(x->met, 0, sizeof x->met);
+		x->met_round = 1;
+	}
 	for (uint32_t i = 0; i < n && !unsure; i++) {
 		uint32_t mark = frames[i] < x->marks.len ? x->marks.data[frames[i]] : 0;
-		uint32_t number = mark / (MARK_MODULE + 1) % SIMPLE_BITS;
-		uint64_t *word = &met[number / 64], bit = 1ull << number % 64;
-		unsure = !mark | !!(*word & bit) | (i && ((mark ^ before) & MARK_MODULE));
-		*word |= bit;
+		uint16_t *met = &x->met[mark / (MARK_MODULE + 1) % THROUGH_MARKS];
+		unsure = !mark | (*met == x->met_round) | (i && ((mark ^ before) & MARK_MODULE));
+		*met = x->met_round;
 		before = mark;
 	}
 	return !unsure;

@@ -26,6 +26,8 @@ struct through_list {
 	uint32_t own[2 * THROUGH_DEPTH];
 };
 
+#define THROUGH_MARKS 8192
+
 /* By frame id. */
 struct through_frame {
 	uint32_t what;    /* number of its function, 0: not known yet */
@@ -71,6 +73,7 @@ struct through {
 	struct {
 		VEC(uint32_t)
 	} marks; /* by frame id: what is_simple looks at, 0: see frames */
+	uint16_t met[THROUGH_MARKS], met_round; /* by number in a mark: the last path that had it */
 	struct through_usual usual;
 	struct {
 		VEC(struct through_sum)

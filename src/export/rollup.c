@@ -96,10 +96,18 @@ static void walk_nodes(struct walk *w)
 		leave(w, w->n->node_frame[w->path[--w->depth]]);
 }
 
+/* Zero for the nodes from *@io_made up to @end, written as they are come to: memory is entered once
+ * then, and not first to be read. */
+static void make_selves(struct walk *w, uint32_t end, uint32_t *io_made)
+{
+	for (; *io_made < end; ++*io_made)
+		w->r->node_self[*io_made] = (struct rollup_count){0};
+}
+
 static int add_cells(struct walk *w, uint16_t event)
 {
 	struct map64 rows;
-	uint32_t row = 0;
+	uint32_t row = 0, made = 0, nodes = w->s->nnodes;
 	int rc = 0;
 
 	map64_init(&rows);
@@ -110,6 +118,7 @@ static int add_cells(struct walk *w, uint16_t event)
 
 		if (c->event != event || !export_counts(w->s, c))
 			continue;
+		make_selves(w, c->node < nodes ? c->node + 1 : nodes, &made);
 		add(&w->r->all, &count);
 		add(c->node == SNAPSHOT_ROOT ? &w->r->stackless : &w->r->node_self[c->node],
 		    &count);
@@ -124,6 +133,7 @@ static int add_cells(struct walk *w, uint16_t event)
 		add(&w->r->tasks.data[row].self, &count);
 		add(&w->r->tasks.data[row].total, &count);
 	}
+	make_selves(w, nodes, &made);
 	map64_fini(&rows);
 	return rc;
 }
@@ -185,12 +195,12 @@ int rollup_init(struct rollup *r, const struct snapshot *s, const struct namelis
 
 	memset(r, 0, sizeof *r);
 	r->exact = event < s->nevents && s->events[event].desc.exact;
-	r->node_self = calloc(nodes, sizeof *r->node_self);
-	r->node_total = calloc(nodes, sizeof *r->node_total);
+	r->node_self = malloc(nodes * sizeof *r->node_self);
+	r->node_total = malloc(nodes * sizeof *r->node_total);
 	r->funcs = calloc(funcs, sizeof *r->funcs);
 	w.func_depth = calloc(funcs, sizeof *w.func_depth);
 	w.func_module = calloc(funcs, sizeof *w.func_module);
-	w.path = calloc(nodes, sizeof *w.path);
+	w.path = malloc(nodes * sizeof *w.path);
 	int rc = -ENOMEM;
 	if (r->node_self && r->node_total && r->funcs && w.func_depth && w.func_module && w.path)
 		rc = walk_all(&w, event);

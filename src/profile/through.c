@@ -100,7 +100,11 @@ static bool identify(struct through *x, frame_id frame)
 		.what = number_of(x, named ? (uint64_t)f->module << 32 | f->name
 				     : loc ? KEY_FUNCTION | loc->lines[loc->n - 1].func
 					   : KEY_FRAME | frame)};
-	return x->frames.data[frame].what;
+	const struct through_frame *got = &x->frames.data[frame];
+	if (got->what && got->final && frame != FRAME_OVERFLOW && got->module <= MARK_MODULE)
+		x->marks.data[frame] = MARK_FINAL | got->module |
+				       got->what % THROUGH_MARKS * (MARK_MODULE + 1);
+	return got->what;
 }
 
 /* NULL: no memory. Good until the next. */

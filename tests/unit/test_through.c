@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,12 +291,116 @@ static void test_cap(void **state)
 	down();
 }
 
+/* Does a path that lacks all but its outermost and innermost frame, once known, stay where it is?
+ */
+static bool stays_in_place(struct through *x, const frame_id *path, uint32_t n)
+{
+	static struct through_list list;
+	for (int i = 0; i < 2; i++)
+		through_find(x, path, n, 1, true, false, &list);
+	return list.keys == path + 1 && list.n == n - 2;
+}
+
+/* Nothing of a path is copied where no function is met twice and all are of one module. */
+static void test_simple(void **state)
+{
+	(void)state;
+	enum { N = 6 };
+	static struct through x;
+	frame_id path[N];
+	up();
+	assert_int_equal(through_init(&x, b.t, 1 << 20), 0);
+	for (int i = 0; i < N; i++)
+		path[i] = b.frames[i * MODULES][0];
+	assert_true(stays_in_place(&x, path, N));
+	path[2] = b.frames[4 * MODULES][1]; /* a function met at another line */
+	assert_false(stays_in_place(&x, path, N));
+	path[2] = b.frames[2 * MODULES + 1][0]; /* of another module */
+	assert_false(stays_in_place(&x, path, N));
+	path[2] = FRAME_OVERFLOW;
+	assert_false(stays_in_place(&x, path, N));
+	through_fini(&x);
+	down();
+}
+
+/*
+ * Paths with a common part: that of a frame outside of it lacks what all lack. What it lacks whose
+ * function or module is met in that part as well is not all of that.
+ */
+static void test_common(void **state)
+{
+	(void)state;
+	enum { N = 4 };
+	static struct through x;
+	static struct through_list list;
+	frame_id path[N];
+	up();
+	assert_int_equal(through_init(&x, b.t, 1 << 20), 0);
+	for (int i = 0; i < N; i++)
+		path[i] = b.frames[i * MODULES][0];
+	path[1] = b.frames[0][1]; /* recursion */
+	through_find_common(&x, path, N, 1, &list);
+	assert_int_equal(list.n, 2);
+	assert_int_equal(list.keys[0], path[0]);
+	assert_int_equal(list.keys[1], path[2]);
+	assert_true(through_shares(&x, b.frames[0][2]));
+	assert_true(through_shares(&x, b.frames[3 * MODULES][0]));
+	assert_false(through_shares(&x, b.frames[N * MODULES][0]));
+	assert_false(through_shares(&x, b.frames[1][0]));
+	path[2] = b.frames[2 * MODULES + 1][0]; /* the kept part does not show its module */
+	through_find_common(&x, path, N, 1, &list);
+	assert_int_equal(list.n, 3);
+	assert_int_equal(list.keys[2], THROUGH_MODULE | b.modules[1]);
+	assert_true(through_shares(&x, b.frames[1][0]));
+	assert_false(through_shares(&x, b.frames[2][0]));
+	through_fini(&x);
+	down();
+}
+
+/* Counts of one kind are summed apart from others; both are all there, of any number of hits. */
+static void test_kinds(void **state)
+{
+	(void)state;
+	static struct through x;
+	uint64_t samples[2] = {0}, weight[2] = {0};
+	double square[2] = {0};
+	up();
+	assert_int_equal(through_init(&x, b.t, 1 << 20), 0);
+	for (uint64_t i = 0; i < 5000; i++) {
+		uint32_t keys[] = {b.frames[i % 3][0], THROUGH_MODULE | b.modules[0]};
+		uint64_t hits = i % 100 == 99 ? UINT32_MAX : 1 + i % 7,
+			 one = i / 1000 % 2 ? 10 : 11;
+		struct cell c = {.task = 1 + i / 2500,
+				 .samples = hits,
+				 .weight = hits * one,
+				 .weight_sq = (double)hits * (double)(one * one)};
+		through_add(&x, keys, 2, &c);
+		samples[c.task - 1] += c.samples;
+		weight[c.task - 1] += c.weight;
+		square[c.task - 1] += c.weight_sq;
+	}
+	const struct cells *cells = through_cells(&x);
+	for (uint32_t i = 0; i < cells->len; i++) {
+		const struct cell *c = &cells->data[i];
+		if (!(c->node & THROUGH_MODULE))
+			continue;
+		assert_int_equal(c->samples, samples[c->task - 1]);
+		assert_int_equal(c->weight, weight[c->task - 1]);
+		assert_true(fabs(c->weight_sq / square[c->task - 1] - 1) < 1e-9);
+		samples[c->task - 1] = 0;
+	}
+	assert_int_equal(samples[0] + samples[1], 0);
+	assert_int_equal(x.lost, 0);
+	through_fini(&x);
+	down();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shares_stay),
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_simple),  cmocka_unit_test(test_common),
+		cmocka_unit_test(test_kinds),   cmocka_unit_test(test_shares_stay),
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_cap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,13 +83,49 @@ static const struct {
 	 "what bpftrace printed: fold its stacks with `stackcollapse-bpftrace.pl`"},
 	{0, "{\"linux-perf-json-version\"",
 	 "perf's JSON: open its perf.data, or the text of `perf script`"},
+	{0, "Nettrace",
+	 "a trace of .NET's: convert it with `dotnet-trace convert --format Chromium`"},
+	{0, "go 1.", "an execution trace of Go's: get a profile with `go tool trace -pprof=TYPE`"},
+	{0, "*version\n", "a method trace of Android's, which has no reader here"},
+	{0, "SLOW\002", "a method trace of Android's, which has no reader here"},
+	{0, "SLOW\003", "a method trace of Android's, which has no reader here"},
+	{0, "<!DOCTYPE", "a page: open the recording that it was made from"},
+	{0, "<html", "a page: open the recording that it was made from"},
+	{0, "<?xml", "XML, perhaps a picture: open the recording that it was made from"},
+	{0, "<svg", "a picture: open the folded stacks that it was made from"},
 	{257, "ustar", "a tar archive: unpack it first"},
 };
+
+/* JSON that is no Chrome trace, by what stands near its beginning. */
+static const struct {
+	const char *mark, *what;
+} foreign_json[] = {
+	{"speedscope.app/file-format-schema",
+	 "speedscope's JSON: open what it was made from, or have folded stacks written"},
+	{"\"preprocessedProfileVersion\"",
+	 "a profile of the Firefox Profiler: record with perf instead"},
+	{"\"recording\":{\"displayName\"", "a recording of Safari's, which has no reader here"},
+	{"{\"snapshot\":{\"meta\"",
+	 "a heap snapshot of V8's, which has no stacks: take a .heapprofile"},
+};
+
+static const char *foreign_json_kind(const uint8_t *head, size_t n)
+{
+	if (head[0] != '{' || memmem(head, n, "\"traceEvents\"", 13))
+		return NULL;
+	for (size_t i = 0; i < sizeof foreign_json / sizeof *foreign_json; i++)
+		if (memmem(head, n, foreign_json[i].mark, strlen(foreign_json[i].mark)))
+			return foreign_json[i].what;
+	return NULL;
+}
 
 static const char *foreign_kind(const uint8_t *head, size_t n)
 {
 	if (!n)
 		return "empty";
+	const char *json = foreign_json_kind(head, n);
+	if (json)
+		return json;
 	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
 		size_t len = strlen(foreign[i].magic);
 		if (n >= foreign[i].at + len &&
@@ -160,6 +196,7 @@ static int file_open(const struct target *target, const struct source_config *co
 		rc = err_set(err, EINVAL, "%s is %s", s->path, other ? other : unknown);
 		goto fail;
 	}
+	s->im.path = stream_size(s->im.in) ? target->file : NULL;
 	s->im.sink = sink;
 	s->im.trace = config->trace;
 	s->im.tables = tables;

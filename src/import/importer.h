@@ -17,6 +17,7 @@
 /* One reading of one recording. Source thread. */
 struct import {
 	struct stream *in;
+	const char *path; /* of a file that can be opened once more; NULL: none */
 	const struct sink *sink;
 	const struct trace_sink *trace; /* NULL: nobody wants spans or instructions */
 	struct tables *tables;

@@ -29,6 +29,17 @@ static const struct {
 	{"gmon\001aaaaaaaaaaaaaaaaaaa", "gprof"},
 	{"\027\010Dtracing6", "trace-cmd"},
 	{"FLR\001\001aaaaaaaaaaaaaaaa", "jfrconv"},
+	{"Nettrace\024\000\000\000!FastSerial", "dotnet-trace"},
+	{"go 1.22 trace\001\002\003", "go tool trace"},
+	{"*version\n3\ndata-file-overflow=false\n", "Android"},
+	{"<!DOCTYPE html>\n<html><head>\n", "a page"},
+	{"<svg version=\"1.1\" width=\"1200\">\n", "folded stacks"},
+	{"{\"version\":\"0.0.1\",\"$schema\":\"https://www.speedscope.app/"
+	 "file-format-schema.json\",\"shared\":{\"frames\":[]}}",
+	 "speedscope"},
+	{"{\"meta\":{\"interval\":1,\"preprocessedProfileVersion\":54},\"threads\":[]}",
+	 "Firefox Profiler"},
+	{"{\"snapshot\":{\"meta\":{\"node_fields\":[]}},\"nodes\":[1,2]}", "heapprofile"},
 	{"MOJO\001aaaaaaaaaaaa", "mojo2austin"},
 };
 

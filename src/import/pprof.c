@@ -46,6 +46,7 @@ enum {
 	MAPPING_FILE,
 	MAPPING_BUILD_ID
 };
+enum { SAMPLE_VALUE = 2 };
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
@@ -56,6 +57,33 @@ static bool add_comment(void *ctx, uint64_t text)
 	return !vec_push(&p->comments, text);
 }
 
+struct filling {
+	unsigned at, bits;
+};
+
+static bool fill_value(void *ctx, uint64_t value)
+{
+	struct filling *f = ctx;
+	if (value && f->at < VALUES_MAX)
+		f->bits |= 1u << f->at;
+	f->at++;
+	return true;
+}
+
+/* Which values are more than 0 anywhere? Looked at until all are. */
+static void fill(struct pprof *p, const struct wire_field *sample)
+{
+	struct filling filling = {0};
+	struct wire w = wire_of(sample->data, sample->len);
+	struct wire_field f;
+	if (p->types.len && p->types.len <= VALUES_MAX && p->filled + 1 == 1u << p->types.len)
+		return;
+	while (wire_next(&w, &f))
+		if (f.number == SAMPLE_VALUE)
+			wire_each(&f, fill_value, &filling);
+	p->filled |= filling.bits;
+}
+
 /* What samples refer to is kept; they themselves are only counted. */
 static int keep(struct pprof *p, const struct wire_field *f)
 {
@@ -64,7 +92,10 @@ static int keep(struct pprof *p, const struct wire_field *f)
 					[PROFILE_LOCATION] = &p->locations,
 					[PROFILE_FUNCTION] = &p->functions,
 					[PROFILE_STRING] = &p->strings};
-	p->nsamples += f->number == PROFILE_SAMPLE;
+	if (f->number == PROFILE_SAMPLE) {
+		p->nsamples++;
+		fill(p, f);
+	}
 	struct ranges *list = f->number < sizeof lists / sizeof *lists ? lists[f->number] : NULL;
 	if (!list)
 		return 0;
@@ -226,11 +257,15 @@ static void read_types(struct pprof *p)
 			p->weight = (int)p->nvalues;
 		p->nvalues++;
 	}
-	/* No default named: the last time-like value, else the last of all, as pprof itself takes
-	 * it. */
-	for (int i = 0; i < (int)p->nvalues && p->weight < 0; i++)
-		if (p->values[p->nvalues - 1 - (unsigned)i].unit == EVENT_NS)
-			p->weight = (int)p->nvalues - 1 - i;
+	/*
+	 * No default named: the last time-like value, else the last of all, as pprof itself takes
+	 * it; but nothing that is 0 everywhere where there is more to show.
+	 */
+	for (int pass = 0; pass < 4 && p->weight < 0; pass++)
+		for (int i = (int)p->nvalues; i-- > 0 && p->weight < 0;)
+			if ((pass > 1 || p->filled & 1u << i) && i != p->hits &&
+			    (pass % 2 || p->values[i].unit == EVENT_NS))
+				p->weight = i;
 	if (p->weight < 0)
 		p->weight = (int)p->nvalues - 1;
 	if (p->weight == p->hits && p->nvalues > 1)
@@ -512,6 +547,7 @@ static int pprof_run(struct import *im, struct err *err)
 	map64_init(&p.mapping_of);
 	map64_init(&p.function_of);
 	map64_init(&p.location_of);
+	map64_init(&p.number_of);
 	arena_init(&p.bytes);
 	rc = read_twice(&p, held ? held : im->in, &damage, err);
 	bool other = rc == -EINVAL && !damage && !p.strings.len;
@@ -539,6 +575,7 @@ static int pprof_run(struct import *im, struct err *err)
 	map64_fini(&p.mapping_of);
 	map64_fini(&p.function_of);
 	map64_fini(&p.location_of);
+	map64_fini(&p.number_of);
 	vec_fini(&p.dense);
 	vec_fini(&p.comments);
 	vec_fini(&p.strings);

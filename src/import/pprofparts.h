@@ -67,6 +67,8 @@ struct pprof {
 	int weight, hits; /* places in values; -1 none */
 	unsigned unnamed; /* of them: the string is not there */
 	struct map64 mapping_of, function_of, location_of;
+	struct map64 number_of; /* of threads: by an id that is none of the kernel's */
+	unsigned filled;        /* by value: some sample has it */
 	struct {
 		VEC(struct dense)
 	} dense; /* by location id, where ids are small */

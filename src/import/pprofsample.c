@@ -9,7 +9,9 @@
 
 #include "import/pprofparts.h"
 
-#define STACK_MAX 4096
+#define STACK_MAX    4096
+#define FIRST_NUMBER (1u << 30) /* of threads whose ids are too large */
+#define NUMBERS_MOST (1u << 18)
 
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
@@ -122,6 +124,7 @@ enum label_kind {
 	LABEL_NEW,
 	LABEL_OTHER,
 	LABEL_TID,
+	LABEL_LANGUAGE_TID, /* a language's own number: where the kernel's is not told */
 	LABEL_PID,
 	LABEL_NAME,
 	LABEL_COMM,
@@ -131,7 +134,7 @@ enum label_kind {
 };
 
 struct who {
-	int64_t pid, tid;
+	int64_t pid, tid, language_tid;
 	uint64_t effective; /* thousandths of a sample */
 	struct range name, comm, process, state;
 };
@@ -142,8 +145,17 @@ static enum label_kind kind_of_text(struct range r)
 		const char *key;
 		enum label_kind kind;
 	} kinds[] = {{"thread_id", LABEL_TID},
+		     {"os thread id", LABEL_TID},
+		     {"thread native id", LABEL_TID},
+		     {"thread id", LABEL_LANGUAGE_TID},
+		     {"thread.id", LABEL_LANGUAGE_TID},
+		     {"Thread ID", LABEL_LANGUAGE_TID},
 		     {"pid", LABEL_PID},
+		     {"process_id", LABEL_PID},
+		     {"Process ID", LABEL_PID},
 		     {"thread_name", LABEL_NAME},
+		     {"thread name", LABEL_NAME},
+		     {"thread.name", LABEL_NAME},
 		     {"comm", LABEL_COMM},
 		     {"process", LABEL_PROCESS},
 		     {"state", LABEL_STATE},
@@ -168,6 +180,24 @@ static enum label_kind kind_of_label(struct pprof *p, uint64_t key)
 	return kind;
 }
 
+/*
+ * A number, or the one a text begins with. What is no id of the kernel's (a pointer, as pthreads
+ * have) gets one of its own. 0: none.
+ */
+static int64_t number_of(struct pprof *p, uint64_t number, uint64_t text)
+{
+	struct range r = text ? pprof_string(p, text) : (struct range){0};
+	uint32_t id;
+	for (size_t i = 0; i < r.len && i < 19 && (unsigned)(r.data[i] - '0') < 10; i++)
+		number = number * 10 + (r.data[i] - '0');
+	if (number <= INT32_MAX)
+		return (int64_t)number;
+	if (map64_get(&p->number_of, number, &id))
+		return id;
+	id = FIRST_NUMBER + (uint32_t)p->number_of.count;
+	return p->number_of.count < NUMBERS_MOST && !map64_put(&p->number_of, number, id) ? id : 0;
+}
+
 static void read_label(struct pprof *p, const struct wire_field *label, struct who *io_who)
 {
 	struct wire w = wire_of(label->data, label->len);
@@ -180,8 +210,9 @@ static void read_label(struct pprof *p, const struct wire_field *label, struct w
 			  : f.number == LABEL_NUM ? &num
 						  : &(uint64_t){0}) = f.value;
 	switch (kind_of_label(p, key)) {
-	case LABEL_TID: io_who->tid = (int64_t)num; break;
-	case LABEL_PID: io_who->pid = (int64_t)num; break;
+	case LABEL_TID: io_who->tid = number_of(p, num, str); break;
+	case LABEL_LANGUAGE_TID: io_who->language_tid = number_of(p, num, str); break;
+	case LABEL_PID: io_who->pid = number_of(p, num, str); break;
 	case LABEL_NAME: io_who->name = pprof_string(p, str); break;
 	case LABEL_COMM: io_who->comm = pprof_string(p, str); break;
 	case LABEL_PROCESS: io_who->process = pprof_string(p, str); break;
@@ -258,6 +289,7 @@ int pprof_sample(struct pprof *p, struct range r)
 		if (!good)
 			return -EBADMSG;
 	}
+	who.tid = who.tid ? who.tid : who.language_tid;
 	struct sample_value values[VALUES_MAX];
 	static const struct raw_sample blank = {
 		.cpu = UINT32_MAX, .flags = SAMPLE_TIMELESS, .hits = 1};

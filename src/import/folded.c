@@ -5,7 +5,8 @@
  * Counts may be fractional, or sums of periods, so the whole file is looked through for what unit
  * its weights need, and for what they are multiples of, before it is read. Austin's files are of
  * this form too: a line an observation, microseconds, the process and the thread in place of
- * frames. Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames. Lines that are no
+ * frames. Where every line ends in two counts, it is the difference of two profiles: before, after.
+ * Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames. Lines that are no
  * stacks are counted, lines that begin with # are remarks. Source thread.
  */
 #include <errno.h>
@@ -28,15 +29,18 @@ struct folded {
 		VEC(frame_id)
 	} frames;
 	uint16_t event;
-	double scale; /* weights a count */
-	double rate;  /* observations a count: 1, less where counts are nanoseconds */
-	double worth; /* observations of equal weight a count; 0: as many */
-	bool austin;  /* each line is one */
+	double scale;    /* weights a count */
+	double rate;     /* observations a count: 1, less where counts are nanoseconds */
+	double worth;    /* observations of equal weight a count; 0: as many */
+	bool austin;     /* each line is one */
+	bool differs;    /* lines have two counts */
+	uint16_t before; /* the event of the first of them */
 };
 
 struct totals {
 	double sum;
 	uint64_t lines, period; /* period: the greatest number that all are multiples of */
+	uint64_t stacks, pairs; /* lines with a count, with two */
 };
 
 /* The count at the line's end; where the stack ends. */
@@ -49,8 +53,8 @@ static bool split_count(const char *line, size_t n, size_t *ret_stack, double *r
 	bool point = false;
 	while (i && ((unsigned)(line[i - 1] - '0') < 10 || (line[i - 1] == '.' && !point)))
 		point |= line[--i] == '.';
-	if (i == n || !i || (line[i - 1] != ' ' && line[i - 1] != '\t') || line[i] == '.' ||
-	    line[n - 1] == '.' || n - i > 30)
+	if (i == n || (i && line[i - 1] != ' ' && line[i - 1] != '\t') || line[i] == '.' ||
+	    n - i > 30)
 		return false;
 	char number[32];
 	memcpy(number, line + i, n - i);
@@ -60,7 +64,19 @@ static bool split_count(const char *line, size_t n, size_t *ret_stack, double *r
 	while (i && (line[i - 1] == ' ' || line[i - 1] == '\t'))
 		i--;
 	*ret_stack = i;
-	return i > 0 && isfinite(*ret_count) && *ret_count < 1e18;
+	return isfinite(*ret_count) && *ret_count < 1e18;
+}
+
+/* The count before the last one, and where the stack ends then. */
+static bool split_before(const char *line, size_t *io_stack, double *ret_before, bool *io_fraction)
+{
+	size_t stack;
+	bool fraction = false;
+	if (!split_count(line, *io_stack, &stack, ret_before, &fraction) || !stack)
+		return false;
+	*io_stack = stack;
+	*io_fraction |= fraction;
+	return true;
 }
 
 static frame_id frame_of(struct folded *f, const char *s, size_t n)
@@ -127,7 +143,12 @@ static size_t austin_thread(const char *line, size_t n, struct raw_sample *s)
 
 static int add_stack(struct folded *f, const char *line, size_t n, double count)
 {
+	double before = 0;
+	bool fraction = false;
 	f->frames.len = 0;
+	if (f->differs)
+		split_before(line, &n, &before, &fraction);
+	struct sample_value value = {f->before, VALUE_OK, (uint64_t)llround(before * f->scale), 1};
 	struct raw_sample s = {.cpu = UINT32_MAX,
 			       .flags = SAMPLE_TIMELESS,
 			       .event = f->event,
@@ -147,10 +168,18 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 			break;
 		end = start - 1;
 	}
-	if (who && !f->frames.len && vec_push(&f->frames, FRAME_UNKNOWN))
+	if (!f->frames.len && vec_push(&f->frames, FRAME_UNKNOWN))
 		return -ENOMEM;
-	if (!f->frames.len || !(count > 0))
+	if (!(count > 0) && !(before > 0))
 		return 0;
+	if (before > 0) {
+		s.values = &value;
+		s.nvalues = 1;
+	}
+	if (!(count > 0)) {
+		s.hits = 0;
+		s.flags |= SAMPLE_ACCOUNTED;
+	}
 	s.frames = f->frames.data;
 	s.nframes = (uint32_t)f->frames.len;
 	if (f->austin)
@@ -189,8 +218,8 @@ static struct look look_at(const uint8_t *head, size_t n, bool whole)
 		if (len && p[0] != '#') {
 			l.lines++;
 			/* "key: 12" and "key = 12" are some other text */
-			if (split_count(p, len, &stack, &count, &fraction) &&
-			    !strchr(":=", p[stack - 1])) {
+			if (split_count(p, len, &stack, &count, &fraction) && stack &&
+			    !strchr(":=", p[stack - 1]) && p[len - 1] != '.') {
 				l.good++;
 				l.tables += p[0] == ' ' || p[0] == '\t' || ends_in_number(p, stack);
 				l.stacks += memchr(p, ';', stack) != NULL;
@@ -241,8 +270,12 @@ static int choose_scale(struct import *im, double *ret_scale, struct totals *ret
 			rc = -ECANCELED;
 		else if (len && line[0] != '#' &&
 			 split_count(line, len, &stack, &count, &fraction)) {
+			double before = 0;
+			ret_totals->stacks += stack > 0;
+			ret_totals->pairs += stack &&
+					     split_before(line, &stack, &before, &fraction);
 			fractions |= fraction;
-			sum += count;
+			sum += count > before ? count : before;
 			ret_totals->lines += count > 0;
 			uint64_t a = (uint64_t)count, b = ret_totals->period;
 			for (uint64_t rest; b; a = b, b = rest)
@@ -319,6 +352,19 @@ static void take_austin(struct folded *f, double sum, struct event_desc *d)
 	f->scale = 1000;
 }
 
+/* The first of two counts is an event of its own, read along. */
+static void take_difference(struct folded *f, const struct totals *t, const struct event_desc *d)
+{
+	f->differs = t->stacks && t->pairs == t->stacks && d->unit == EVENT_COUNT && !f->austin;
+	if (!f->differs)
+		return;
+	struct event_desc before = {.name = "before", .scale = d->scale};
+	f->before = import_event_desc(f->im, &before);
+	f->im->sink->ops->say(f->im->sink->ctx,
+			      "every line has two counts: the second is shown, the first is the "
+			      "event before");
+}
+
 /* Counts that are sums of one period: so many samples there were. */
 static void take_period(struct folded *f, const struct totals *t, const struct event_desc *d)
 {
@@ -345,6 +391,7 @@ static int folded_run(struct import *im, struct err *err)
 	take_austin(&f, totals.sum, &d);
 	take_period(&f, &totals, &d);
 	f.event = import_event_desc(im, &d);
+	take_difference(&f, &totals, &d);
 	map64_init(&f.memo);
 	char *line;
 	size_t len, stack;

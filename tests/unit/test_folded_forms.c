@@ -100,11 +100,57 @@ static void test_austin(void **state)
 	counting_fini(&c);
 }
 
+static void note_values(struct counting *counting, const struct raw_sample *s)
+{
+	(void)counting;
+	size_t n = strlen(who);
+	snprintf(who + n, sizeof who - n, "%llu→%llu ",
+		 s->nvalues ? (unsigned long long)s->values[0].count : 0ull,
+		 (unsigned long long)s->weight);
+}
+
+/* Two counts a line: what was before is no part of a frame's name. */
+static void test_difference(void **state)
+{
+	(void)state;
+	static const char text[] = "main;read_[k] 3 5\nmain;gone 2 0\nmain;new 0 4.5\n";
+	counting_init(&c);
+	c.each_sample = note_values;
+	who[0] = 0;
+	err = (struct err){0};
+	assert_int_equal(counting_text(&c, text, strlen(text), NULL, &err), 0);
+	assert_int_equal(c.nevents, 2);
+	assert_string_equal(c.events[0].name, "samples");
+	assert_string_equal(c.events[1].name, "before");
+	assert_false(c.events[1].sampled);
+	assert_string_equal(who, "3000000→5000000 2000000→0 0→4500000 ");
+	assert_string_equal(c.folded.buf, "main;read 5000000\nmain;gone 0\nmain;new 4500000\n");
+	assert_null(strstr(c.said.buf, "left out"));
+	counting_fini(&c);
+	/* one line without a second count, and all are as they stand */
+	read_text("main;f 3 5\nmain;g 4\n");
+	assert_string_equal(c.folded.buf, "main;f 3 5\nmain;g 4\n");
+	counting_fini(&c);
+}
+
+/* Samples whose stack is empty count; a point may stand behind the number. */
+static void test_empty(void **state)
+{
+	(void)state;
+	read_text("main;f 3\n 34\n; 2\nmain;g 6.\n");
+	assert_string_equal(c.folded.buf, "main;f 3000000\n[unknown] 34000000\n"
+					  "[unknown] 2000000\nmain;g 6000000\n");
+	assert_int_equal(c.said.len, 0);
+	counting_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_austin),
+		cmocka_unit_test(test_difference),
+		cmocka_unit_test(test_empty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

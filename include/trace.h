@@ -38,6 +38,17 @@ struct trace_edge {
 	str_id name; /* of a begin */
 };
 
+/*
+ * Samples that were taken beside the spans, on the same clock: told to the sink by who gave them,
+ * among the others in the order of time.
+ */
+struct trace_beside {
+	bool (*next)(void *ctx, int64_t *ret_ns); /* until when the next one stands; false: none */
+	int (*deliver)(void *ctx, uint64_t time_ns); /* it, at this time of the sink's. 0, -errno */
+	void *ctx;
+	int64_t first_ns, last_ns; /* over which time they all reach */
+};
+
 enum insn_class {
 	INSN_NONE,
 	INSN_CALL,
@@ -83,6 +94,8 @@ struct trace_ops {
 	/* 0: taken; 1: nothing can be done with them, whole spans are wanted for all that came. */
 	int (*edge)(void *ctx, const struct trace_edge *e);
 	int (*insn)(void *ctx, const struct trace_insn *i);
+	void (*beside)(void *ctx,
+		       const struct trace_beside *b); /* before the end; borrowed till then */
 	/* The file ended or was cut off: compute, deliver to the engine. */
 	int (*end)(void *ctx, struct err *err);
 };

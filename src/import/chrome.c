@@ -21,6 +21,7 @@
 #include "base/relay.h"
 #include "import/chromeahead.h"
 #include "import/chromeparse.h"
+#include "import/chromesamples.h"
 #include "import/spanpair.h"
 
 #define CHUNKS       12
@@ -225,12 +226,19 @@ static int finish(struct reading *r)
 			      text);
 	if (text[0])
 		im->sink->ops->say(im->sink->ctx, text);
-	uint64_t samples = chrome_parser_samples(r->parser);
-	snprintf(text, sizeof text,
-		 "%llu samples of a sampling profiler lie beside the events and are not read",
-		 (unsigned long long)samples);
-	if (samples)
-		im->sink->ops->say(im->sink->ctx, text);
+	return rc;
+}
+
+/* What a sampling profiler saw is read on a second way through the file: it may be named late. */
+static int read_samples(struct reading *r, struct chrome_samples *samples, bool whole,
+			struct err *err)
+{
+	if (!chrome_parser_samples(r->parser) && !chrome_events_profiles(r->events))
+		return 0;
+	int rc = chrome_samples_read(samples, whole, err);
+	const struct trace_beside *beside = rc ? NULL : chrome_samples_beside(samples);
+	if (beside)
+		r->im->trace->ops->beside(r->im->trace->ctx, beside);
 	return rc;
 }
 
@@ -257,17 +265,28 @@ static int chrome_run(struct import *im, struct err *err)
 	int rc = im->trace->ops->begin(im->trace->ctx, TRACE_SPANS);
 	if (rc)
 		return rc;
-	rc = prepare(&r, err);
+	im->nevents = 1; /* the analysis' own */
+	struct chrome_samples samples;
+	rc = chrome_samples_init(&samples, im);
+	rc = rc ? rc : prepare(&r, err);
 	if (!rc) {
 		rc = read_all(&r, err);
 		im->cut = chrome_parser_missing(r.parser);
 		int finished = finish(&r);
 		rc = rc ? rc : finished;
+		struct err why = {0};
+		int read = rc && rc != -EBADMSG ? 0
+						: read_samples(&r, &samples, !rc && !im->cut, &why);
+		if (read && !rc) {
+			rc = read;
+			*err = why;
+		}
 	}
 	struct err ending = {0};
 	int end = im->trace->ops->end(im->trace->ctx, &ending);
 	if (!rc && end)
 		*err = ending;
+	chrome_samples_fini(&samples);
 	release(&r);
 	return explain(rc ? rc : end, err);
 }

@@ -70,7 +70,7 @@ struct chrome_events {
 		VEC(str_id)
 	} processes; /* names; 0 none */
 	str_id no_name, overflow;
-	uint64_t left_out[OTHERS], bad, crowded;
+	uint64_t left_out[OTHERS], bad, crowded, profiles;
 	uint32_t next_id;
 	struct known_name names[KNOWN_NAMES];
 	struct known_thread known[KNOWN_THREADS];
@@ -430,6 +430,12 @@ static bool is_sum(const struct chrome_event *e)
 	       name->n > strlen(start) && !memcmp(name->s, start, strlen(start));
 }
 
+static bool is_profile(const struct chrome_event *e)
+{
+	return is_text(e, CHROME_NAME, "ProfileChunk") || is_text(e, CHROME_NAME, "Profile") ||
+	       is_text(e, CHROME_NAME, "CpuProfile");
+}
+
 int chrome_events_read(struct chrome_events *c, const struct chrome_event *e,
 		       struct chrome_record *ret_record)
 {
@@ -442,11 +448,20 @@ int chrome_events_read(struct chrome_events *c, const struct chrome_event *e,
 		return span_event(c, e, ret_record);
 	if (e->phase == 'M')
 		return metadata(c, e);
+	if (is_profile(e)) {
+		c->profiles++;
+		return 0;
+	}
 	for (size_t i = 0; e->phase && i < sizeof others / sizeof *others; i++)
 		if (strchr(others[i].phases, e->phase))
 			kind = others[i].kind;
 	c->left_out[kind]++;
 	return 0;
+}
+
+uint64_t chrome_events_profiles(const struct chrome_events *c)
+{
+	return c->profiles;
 }
 
 void chrome_events_threads(const struct chrome_events *c, const struct trace_sink *trace)

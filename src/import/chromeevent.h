@@ -41,6 +41,10 @@ void chrome_events_free(struct chrome_events *c);
 int chrome_events_read(struct chrome_events *c, const struct chrome_event *e,
 		       struct chrome_record *ret_record);
 
+/* Events that carry what a sampling profiler saw (import/chromesamples.h); these are not left out.
+ */
+uint64_t chrome_events_profiles(const struct chrome_events *c);
+
 /* Tell @trace all threads, before its end. */
 void chrome_events_threads(const struct chrome_events *c, const struct trace_sink *trace);
 /* What was left out, for the person, and how many ends without begin and begins without end there

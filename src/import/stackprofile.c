@@ -164,6 +164,20 @@ static int compare_pieces(const void *pa, const void *pb)
 	return a->ids < b->ids ? -1 : a->ids > b->ids;
 }
 
+/* Where differences count from: told, or so that the track's first piece ends when it was written.
+ */
+static int64_t begin_of(const struct stackprofile *p, const struct stackprofile_piece *e)
+{
+	int64_t begin = p->tracks.data[e->track].start_ns;
+	if (begin || !e->ts_ns)
+		return begin;
+	begin = e->ts_ns;
+	for (size_t i = e->times; i < e->times_end; i++)
+		if (__builtin_sub_overflow(begin, p->times.data[i], &begin))
+			return e->ts_ns;
+	return begin;
+}
+
 /* The samples of all pieces, each where its time says. One time more: the end of the last. */
 static int place_pieces(struct stackprofile *p)
 {
@@ -176,7 +190,7 @@ static int place_pieces(struct stackprofile *p)
 		const struct stackprofile_piece *e = &p->pieces.data[i];
 		struct stackprofile_track *t = &p->tracks.data[e->track];
 		if (!i || e->track != e[-1].track)
-			now = t->start_ns;
+			now = begin_of(p, e);
 		size_t n = e->ids_end - e->ids, k = 0;
 		for (size_t at = e->times; k < n && at < e->times_end; k++, at++) {
 			int64_t time = p->times.data[at];

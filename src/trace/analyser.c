@@ -90,6 +90,14 @@ static int analyser_insn(void *ctx, const struct trace_insn *insn)
 	return rc;
 }
 
+static void analyser_beside(void *ctx, const struct trace_beside *b)
+{
+	struct analyser *a = ctx;
+	for (int i = 0; i < PASSES; i++)
+		if (a->running[i] && passes[i]->beside)
+			passes[i]->beside(a->running[i], b);
+}
+
 static int analyser_end(void *ctx, struct err *err)
 {
 	struct analyser *a = ctx;
@@ -102,7 +110,8 @@ static int analyser_end(void *ctx, struct err *err)
 }
 
 static const struct trace_ops analyser_ops = {
-	analyser_begin, analyser_thread, analyser_span, analyser_edge, analyser_insn, analyser_end,
+	analyser_begin, analyser_thread, analyser_span, analyser_edge,
+	analyser_insn,  analyser_beside, analyser_end,
 };
 
 int analyser_new(const struct analyser_options *options, struct tables *tables,

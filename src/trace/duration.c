@@ -90,9 +90,10 @@ struct pass {
 	struct spantree tree;
 	bool eager; /* all so far came in order, and was nested */
 	struct extent {
-		uint64_t first, last; /* the first start and the last end, with START_BIAS */
-	} extent, edges;              /* of whole spans; of begins and ends */
-	uint64_t told_ns;             /* time of the last sample */
+		uint64_t first, last;      /* the first start and the last end, with START_BIAS */
+	} extent, edges;                   /* of whole spans; of begins and ends */
+	uint64_t told_ns;                  /* time of the last sample */
+	const struct trace_beside *beside; /* NULL: none */
 	struct {
 		VEC(struct newest)
 	} newest; /* by thread */
@@ -193,6 +194,20 @@ static uint64_t sink_time(const struct pass *p, uint64_t biased)
 	return time < TIME_MOST ? time + SPANTREE_STEP_NS : TIME_MOST;
 }
 
+/* What was sampled beside the spans, up to a time. */
+static int tell_beside(struct pass *p, uint64_t until)
+{
+	const struct trace_beside *b = p->beside;
+	int64_t ns;
+	int rc = 0;
+	while (b && !rc && b->next(b->ctx, &ns) && (uint64_t)ns + START_BIAS <= until) {
+		uint64_t time = sink_time(p, (uint64_t)ns + START_BIAS);
+		p->told_ns = time > p->told_ns ? time : p->told_ns;
+		rc = b->deliver(b->ctx, p->told_ns);
+	}
+	return rc;
+}
+
 /* The spans of one path in a tenth of a second as a sample: its weight is their self time. */
 static int emit_sample(void *ctx, const struct span_cell *c)
 {
@@ -206,6 +221,9 @@ static int emit_sample(void *ctx, const struct span_cell *c)
 			return -ENOMEM;
 	if (at && vec_push(&p->frames, FRAME_TRUNCATED))
 		return -ENOMEM;
+	int rc = tell_beside(p, c->time_ns);
+	if (rc)
+		return rc;
 	/* Where paths were too many to be kept, what closes later can have ended before. */
 	uint64_t time = sink_time(p, c->time_ns);
 	p->told_ns = time > p->told_ns ? time : p->told_ns;
@@ -539,6 +557,12 @@ out:
 	return rc;
 }
 
+static void duration_beside(struct pass *p, const struct trace_beside *b)
+{
+	p->beside = b;
+	extend(&p->extent, (uint64_t)b->first_ns + START_BIAS, (uint64_t)b->last_ns + START_BIAS);
+}
+
 static int duration_end(struct pass *p, struct err *err)
 {
 	if (!p->nest || !p->tree.slots)
@@ -551,6 +575,7 @@ static int duration_end(struct pass *p, struct err *err)
 	int nested = p->eager ? 0 : nest_all(p);
 	int rc = nested && nested != -ECANCELED ? nested : nest_finish(p->nest);
 	rc = rc ? rc : spantree_flush(&p->tree, emit_sample, p);
+	rc = rc ? rc : tell_beside(p, UINT64_MAX);
 	rc = rc ? rc : deliver(p);
 	return rc ? rc : nested;
 }
@@ -562,6 +587,7 @@ const struct pass_ops pass_duration = {
 	.thread = duration_thread,
 	.span = duration_span,
 	.edge = duration_edge,
+	.beside = duration_beside,
 	.end = duration_end,
 	.close = duration_close,
 };

@@ -15,10 +15,11 @@ struct pass_ops {
 	int (*open)(const struct analyser_options *options, struct tables *tables,
 		    const struct sink *sink, struct pass **ret_pass, struct err *err);
 	void (*thread)(struct pass *p, uint32_t index, int64_t pid, int64_t tid, const char *name);
-	int (*span)(struct pass *p, const struct trace_span *s); /* NULL: wants none */
-	int (*edge)(struct pass *p, const struct trace_edge *e); /* NULL: wants none */
-	int (*insn)(struct pass *p, const struct trace_insn *i); /* NULL: wants none */
-	int (*end)(struct pass *p, struct err *err);             /* deliver to the sink */
+	int (*span)(struct pass *p, const struct trace_span *s);      /* NULL: wants none */
+	int (*edge)(struct pass *p, const struct trace_edge *e);      /* NULL: wants none */
+	int (*insn)(struct pass *p, const struct trace_insn *i);      /* NULL: wants none */
+	void (*beside)(struct pass *p, const struct trace_beside *b); /* NULL: wants none */
+	int (*end)(struct pass *p, struct err *err);                  /* deliver to the sink */
 	void (*close)(struct pass *p);
 };
 

@@ -612,7 +612,7 @@ static void test_sums_of_spans(void **state)
 	strbuf_fini(&b);
 }
 
-/* "samples" with "stackFrames" are stacks of a profiler: they are no spans, and that is said. */
+/* "samples" with "stackFrames" are stacks of a profiler: what is called so elsewhere is none. */
 static void test_samples_beside(void **state)
 {
 	(void)state;
@@ -621,7 +621,8 @@ static void test_samples_beside(void **state)
 		    "{\"samples\":[{\"ts\":\"1\",\"args\":[{}],\"sf\":1},{\"ts\":\"2\",\"sf\":2}],"
 		    "\"stackFrames\":{\"1\":{\"name\":\"f\"},\"2\":{\"name\":\"g\"}},"
 		    "\"traceEvents\":[{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\","
-		    "\"args\":{\"name\":\"js\",\"samples\":[{}]}}]}\n");
+		    "\"args\":{\"name\":\"js\",\"samples\":[{}]}},"
+		    "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":3}]}\n");
 	assert_int_equal(read_text(&text), 0);
 	assert_non_null(strstr(c.said.buf, "2 samples of a sampling profiler"));
 	counting_fini(&c);

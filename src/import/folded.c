@@ -6,7 +6,8 @@
  * its weights need, and for what they are multiples of, before it is read. Austin's files are of
  * this form too: a line an observation, microseconds, the process and the thread in place of
  * frames. Where every line ends in two counts, it is the difference of two profiles: before, after.
- * Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames. Lines that are no
+ * Frame suffixes _[k], _[i] and _[j] mark kernel, inlined and JIT frames, _[0] and
+ * _[1] what is interpreted and what a first compiler made. Lines that are no
  * stacks are counted, lines that begin with # are remarks. Source thread.
  */
 #include <errno.h>
@@ -84,7 +85,11 @@ static frame_id frame_of(struct folded *f, const char *s, size_t n)
 	static const struct {
 		const char *suffix;
 		uint32_t flags;
-	} suffixes[] = {{"_[k]", FRAME_KERNEL}, {"_[i]", FRAME_INLINED}, {"_[j]", 0}};
+	} suffixes[] = {{"_[k]", FRAME_KERNEL},
+			{"_[i]", FRAME_INLINED},
+			{"_[j]", 0},
+			{"_[0]", 0},
+			{"_[1]", 0}};
 	uint64_t key = hash_bytes(s, n);
 	uint32_t id;
 	if (map64_get(&f->memo, key, &id))
@@ -141,6 +146,35 @@ static size_t austin_thread(const char *line, size_t n, struct raw_sample *s)
 	return used + (used < n);
 }
 
+/*
+ * "[NAME tid=12];" begins the line, as async-profiler's -t has it: the thread, in whose name
+ * further brackets may stand. Returns its length.
+ */
+static size_t bracket_thread(struct folded *f, const char *line, size_t n, struct raw_sample *s)
+{
+	static const char mark[] = "tid=";
+	const char *end = n && line[0] == '[' ? memchr(line, ';', n) : NULL;
+	size_t len = end ? (size_t)(end - line) : n && line[0] == '[' ? n : 0, digits = 0;
+	int tid = 0;
+	if (len < sizeof mark + 1 || line[len - 1] != ']')
+		return 0;
+	while (digits < 10 && (unsigned)(line[len - 2 - digits] - '0') < 10 && digits + 3 < len)
+		digits++;
+	size_t behind = digits + sizeof mark; /* the bytes from the mark on */
+	if (!digits || digits > 9 || behind >= len ||
+	    memcmp(line + len - behind, mark, sizeof mark - 1) != 0)
+		return 0;
+	const char *at = line + len - behind;
+	if (at[-1] != ' ' && at[-1] != '[')
+		return 0;
+	for (size_t i = 0; i < digits; i++)
+		tid = tid * 10 + (at[sizeof mark - 1 + i] - '0');
+	s->tid = tid;
+	if (at[-1] == ' ')
+		import_comm(f->im, 0, 0, tid, line + 1, (size_t)(at - 1 - line - 1));
+	return len + (len < n);
+}
+
 static int add_stack(struct folded *f, const char *line, size_t n, double count)
 {
 	double before = 0;
@@ -155,7 +189,7 @@ static int add_stack(struct folded *f, const char *line, size_t n, double count)
 			       .weight = (uint64_t)llround(count * f->scale),
 			       .hits = count * f->rate < 1 ? 1 : (uint64_t)llround(count * f->rate),
 			       .effective = count * f->worth};
-	size_t who = f->austin ? austin_thread(line, n, &s) : 0;
+	size_t who = f->austin ? austin_thread(line, n, &s) : bracket_thread(f, line, n, &s);
 	line += who;
 	n -= who;
 	for (size_t end = n; n;) {

@@ -196,7 +196,8 @@ static int file_open(const struct target *target, const struct source_config *co
 		rc = err_set(err, EINVAL, "%s is %s", s->path, other ? other : unknown);
 		goto fail;
 	}
-	s->im.path = stream_size(s->im.in) ? target->file : NULL;
+	bool again = stream_size(s->im.in) && strcmp(target->file, "-") != 0;
+	s->im.path = again ? target->file : NULL;
 	s->im.sink = sink;
 	s->im.trace = config->trace;
 	s->im.tables = tables;

@@ -116,9 +116,11 @@ static void name_frame(struct stackprofile *p, struct stackprofile_node *n,
 	bool several = map64_get(names, name_key(n), &first) && first == STACKPROFILE_NONE;
 	if (!name[0])
 		name = "(anonymous)";
-	int len = n->line && (several || !n->name)
-			  ? snprintf(text, sizeof text, "%.460s %u:%u", name, n->line, n->column)
-			  : snprintf(text, sizeof text, "%s", name);
+	int len = snprintf(text, sizeof text, "%s", name);
+	if (n->line && (several || !n->name))
+		len = n->column ? snprintf(text, sizeof text, "%.460s %u:%u", name, n->line,
+					   n->column)
+				: snprintf(text, sizeof text, "%.460s %u", name, n->line);
 	str_id id = len < (int)sizeof text ? tables_str(t, text) : n->name;
 	n->frame = import_frame(p->im, import_module(p->im, url, strlen(url), false), id, 0, n->url,
 				n->line, 0);

@@ -144,13 +144,25 @@ static void test_empty(void **state)
 	counting_fini(&c);
 }
 
+/* async-profiler's threads and what it says of how frames were compiled. */
+static void test_async_profiler(void **state)
+{
+	(void)state;
+	read_text("[main tid=17];java/A.run_[0];java/A.f_[1];read_[k] 3\n[G1 [x] tid=18] 2\n"
+		  "[tid=19];java/A.f_[j] 4\n[unknown];java/A.g_[i] 1\n[x tid=];f 1\n[tid=20;f 1\n");
+	assert_string_equal(who, "0/17 0/18 0/19 0/0 0/0 0/0 ");
+	assert_string_equal(c.comms.buf, "0/17 main\n0/18 G1 [x]\n");
+	assert_string_equal(c.folded.buf, "java/A.run;java/A.f;read 3\n[unknown] 2\njava/A.f 4\n"
+					  "[unknown];java/A.g 1\n[x tid=];f 1\n[tid=20;f 1\n");
+	counting_fini(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_periods),
-		cmocka_unit_test(test_austin),
-		cmocka_unit_test(test_difference),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_periods),        cmocka_unit_test(test_austin),
+		cmocka_unit_test(test_difference),     cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_async_profiler),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

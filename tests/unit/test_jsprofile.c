@@ -144,6 +144,15 @@ static void test_old(void **state)
 	assert_int_equal(read_text(text), 0);
 	assert_string_equal(c.folded.buf, "f;g 10000\nf 20000\nh 7000\n");
 	counting_fini(&c);
+	/* places without columns tell names apart */
+	assert_int_equal(
+		read_text("{\"head\":{\"functionName\":\"f\",\"url\":\"s.js\",\"lineNumber\":3,"
+			  "\"id\":1,\"children\":[{\"functionName\":\"f\",\"url\":\"s.js\","
+			  "\"lineNumber\":9,\"id\":2,\"children\":[]}]},\"samples\":[2],"
+			  "\"timestamps\":[10,20]}"),
+		0);
+	assert_string_equal(c.folded.buf, "f 3;f 9 10000\n");
+	counting_fini(&c);
 	/* without samples the nodes' own counts are what there is */
 	snprintf(text, sizeof text, "%s,\"startTime\":1.5,\"endTime\":2.5}", head);
 	assert_int_equal(read_text(text), 0);

@@ -372,10 +372,10 @@ static int on_close(void *ctx)
 		r->rc = close_sample(r);
 	else if (closed.place == IN_NODE && outer->place == IN_STACK_FRAMES)
 		split_name(r->p, &r->p->nodes.data[closed.node]);
-	else if (closed.place == IN_EVENTS) /* what comes then is of the file itself */
-		r->holder = new_holder(r->p);
 	else if (!r->levels.len && closed.place == IN_HOLDER)
 		r->rc = close_piece(r, 0);
+	if (closed.place == IN_EVENT || closed.place == IN_EVENTS || !r->levels.len)
+		r->holder = new_holder(r->p); /* what comes then is the file's own */
 	if (closed.place == IN_EVENT && !r->rc && !import_go_on_at(r->p->im, stream_done(r->in)))
 		r->rc = -ECANCELED;
 	return !r->rc;

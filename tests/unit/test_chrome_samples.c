@@ -98,6 +98,25 @@ static void test_no_begin(void **state)
 	counting_fini(&c);
 }
 
+/* A trace that was cut between events, as killed programs leave it: each chunk counts once. */
+static void test_cut(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"", ",", ",{\"ph\":\"X\",\"na"};
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		char text[1024];
+		snprintf(text, sizeof text, "[%s%s",
+			 PROFILE(1000000) "," CHUNK(1400000, NODE(1, 0, "f"), "1,1",
+						    "100000,300000"),
+			 ends[i]);
+		int rc = read_text(text);
+		assert_int_equal(rc, i == 2 ? -EBADMSG : 0);
+		assert_string_equal(c.folded.buf, "f 300000000\nf 300000000\n");
+		assert_string_equal(who, "1:3/4:300000@0 1:3/4:300000@300 ");
+		counting_fini(&c);
+	}
+}
+
 /* Weights that are told count, under the name of their event. */
 static void test_weights(void **state)
 {
@@ -125,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_no_begin),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_weights),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,17 @@ static void test_damage(void **state)
 	assert_int_equal(c.weight, 100000);
 	assert_non_null(strstr(err.msg, "cut off"));
 	counting_fini(&c);
+	/* what stands behind the profile makes nothing of it count twice */
+	assert_int_equal(read_text("{\"nodes\":[" TREE "],\"startTime\":1000,"
+				   "\"timeDeltas\":[100,50],\"samples\":[2,3]} x"),
+			 -EBADMSG);
+	assert_int_equal(c.weight, 100000);
+	counting_fini(&c);
+	assert_int_equal(read_text("{\"nodes\":[" TREE "],\"startTime\":1000,"
+				   "\"timeDeltas\":[100,50],\"samples\":[2,3]}{}"),
+			 0);
+	assert_int_equal(c.weight, 100000);
+	counting_fini(&c);
 	assert_int_equal(read_text("{\"nodes\":[" TREE "],\"startTime\":1000,\"samples\":[]}"),
 			 -EINVAL);
 	counting_fini(&c);

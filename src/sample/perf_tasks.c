@@ -126,6 +126,9 @@ static void exec_others(struct perf_source *ps, pid_t pid, uint64_t time)
 		}
 		roster_remove(&ps->roster, m.tid, time);
 	}
+	if (roster_find(&ps->roster,
+			pid)) /* it may have no events yet, or its first ones are gone */
+		want_everywhere(ps, pid, 0);
 }
 
 void perf_take_comm(struct perf_source *ps, const struct record_side *r, uint64_t time)

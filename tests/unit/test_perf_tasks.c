@@ -174,12 +174,36 @@ static void test_idle_time_goes_back(void **state)
 	lab_free(lab);
 }
 
+/* A thread that a scan found and that execs before its events are open is to be watched by the
+ * number that it has then. */
+static void test_exec_before_events(void **state)
+{
+	pid_t named = 100;
+	const struct target target = {.pids = &named, .npids = 1};
+	struct lab *lab = lab_new(&target);
+	bool wanted = false;
+
+	(void)state;
+	lab->ps.sampling = &lab->fleet;
+	assert_non_null(roster_add(&lab->ps.roster, 100, 100, 1));
+	assert_non_null(roster_add(&lab->ps.roster, 100, 101, 5));
+	roster_remove(&lab->ps.roster, 100, 9); /* the first one's end was told */
+	exec_of(lab, 100, 10);
+	assert_non_null(roster_find(&lab->ps.roster, 100));
+	assert_null(roster_find(&lab->ps.roster, 101));
+	for (size_t i = 0; i < lab->fleet.todo.len; i++)
+		wanted |= lab->fleet.todo.data[i].tid == 100;
+	assert_true(wanted);
+	lab_free(lab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_programs),
 		cmocka_unit_test(test_number_used_again),
 		cmocka_unit_test(test_idle_time_goes_back),
+		cmocka_unit_test(test_exec_before_events),
 	};
 
 	return cmocka_run_group_tests_name("perf_tasks", tests, NULL, NULL);

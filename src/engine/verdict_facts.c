@@ -142,12 +142,23 @@ static bool wraps_waiting(const struct suspects *s, const struct visit *v)
 	return false;
 }
 
-/* The nearest function up the stack that works for itself; the innermost where all serve. */
+/* [truncated] and its like: no function. */
+static bool is_special(const struct suspects *s, const struct visit *v)
+{
+	return s->b->e->flat.nodes[v->node].frame < FRAME_SPECIAL_COUNT;
+}
+
+/* The nearest function up the stack that works for itself; where all that is known of it serves,
+ * the innermost that is not the kernel's, if there is any. */
 static const struct visit *who_asked(struct suspects *s, const struct visit *path, uint32_t depth,
 				     bool waits)
 {
 	for (uint32_t d = depth; d > 0; d--)
-		if (!serves_others(s, &path[d - 1]) && !(waits && wraps_waiting(s, &path[d - 1])))
+		if (!serves_others(s, &path[d - 1]) && !is_special(s, &path[d - 1]) &&
+		    !(waits && wraps_waiting(s, &path[d - 1])))
+			return &path[d - 1];
+	for (uint32_t d = depth; d > 0; d--)
+		if (!is_kernel(s, &path[d - 1]) && !is_special(s, &path[d - 1]))
 			return &path[d - 1];
 	return &path[depth - 1];
 }
@@ -186,7 +197,8 @@ static void take_self(struct suspects *s, const struct visit *path, uint32_t dep
 static void count_edge(struct suspects *s, const struct visit *path, uint32_t depth,
 		       uint32_t callee)
 {
-	if (depth < 2 || path[depth - 2].fid == path[depth - 1].fid)
+	if (depth < 2 || path[depth - 2].fid == path[depth - 1].fid ||
+	    is_special(s, &path[depth - 2]) || is_special(s, &path[depth - 1]))
 		return;
 	uint32_t caller = path[depth - 2].slot;
 	size_t edges = s->edges.count;

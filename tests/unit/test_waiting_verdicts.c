@@ -1,5 +1,6 @@
 /* Verdicts on waiting: what waits for a lock is told apart from what else the same function waits
- * for, whichever language's library lies between; and what has no name is no recursion. */
+ * for, whichever language's library lies between; and what has no name is no recursion, and asks
+ * for no system call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,12 +106,49 @@ static void test_nameless(void **state)
 	}
 }
 
+static frame_id frame_of(struct tables *t, enum module_kind kind, const char *module,
+			 const char *name, uint32_t flags)
+{
+	str_id file = tables_str(t, module), text = tables_str(t, name);
+	module_id m = tables_module(t, &(struct module){.kind = kind, .path = file, .name = file});
+	func_id func = tables_func(
+		t, &(struct func){.module = m, .raw = text, .name = text, .shown = text});
+	frame_id frame = tables_frame(t, &(struct frame){.module = m, .addr = 16, .flags = flags});
+
+	tables_resolve(t, frame, &(struct loc_line){.func = func}, 1);
+	return frame;
+}
+
+/* Stacks that were cut in the C library: nobody knows who called it. */
+static void play_cut(struct script *s)
+{
+	const frame_id frames[] = {
+		frame_of(s->tables, MODULE_KERNEL, "[kernel]", "vfs_write", FRAME_KERNEL),
+		frame_of(s->tables, MODULE_FILE, "libc.so.6", "write", 0), FRAME_TRUNCATED};
+
+	for (uint64_t i = 1; i <= 100; i++)
+		script_sample(s, 1000 * MS + i * MS, 7, 8, MS, frames, 3);
+}
+
+static void test_cut(void **state)
+{
+	(void)state;
+	wall_parts_read(&bed, play_cut);
+	const struct answer *a = bed_ask(&bed, bed_question(VIEW_VERDICTS), 100);
+	assert_non_null(a);
+	assert_non_null(verdict(a, "system calls", "write"));
+	assert_null(verdict(a, "system calls", "[truncated]"));
+	assert_null(strstr(a->title, "[truncated]"));
+	done(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lock_and_sleep),
 		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_nameless),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

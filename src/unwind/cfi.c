@@ -359,6 +359,8 @@ static int table_read(const struct cfi *cfi, size_t n, struct cfi_fde *ret)
 	return read_fde(cfi, &cfi->eh, (size_t)(at - cfi->eh.vaddr), ret);
 }
 
+/* -EAGAIN: an entry of no code, as one block a section leaves. Of several that begin at one place
+ * lld's table has the first alone, so that what is not found so may yet be in .eh_frame. */
 static int table_find(const struct cfi *cfi, uint64_t vaddr, struct cfi_fde *ret)
 {
 	int64_t wanted = (int64_t)(vaddr - cfi->table.base);
@@ -373,6 +375,8 @@ static int table_find(const struct cfi *cfi, uint64_t vaddr, struct cfi_fde *ret
 	if (lo == 0)
 		return -ENOENT;
 	int rc = table_read(cfi, lo - 1, ret);
+	if (rc == 0 && ret->start == ret->end)
+		return -EAGAIN;
 	return rc ? rc : vaddr < ret->end && vaddr >= ret->start ? 0 : -ENOENT;
 }
 
@@ -416,8 +420,9 @@ static int find_eh(struct cfi *c, uint64_t vaddr, struct cfi_fde *ret)
 {
 	if (!c->eh.size)
 		return -ENOENT;
-	if (c->table.count)
-		return table_find(c, vaddr, ret);
+	int rc = c->table.count ? table_find(c, vaddr, ret) : -EAGAIN;
+	if (rc != -EAGAIN)
+		return rc;
 	if (!c->eh_index.built)
 		index_build(c, &c->eh, &c->eh_index);
 	return index_find(c, &c->eh, &c->eh_index, vaddr, ret);

@@ -35,7 +35,6 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 }
 
 #ifdef __x86_64__
-#define SP 7
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	static const uint8_t perf[17] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
@@ -46,7 +45,6 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	return dwfl_thread_state_registers(thread, 0, 17, r);
 }
 #else
-#define SP 31
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	struct oracle_dw *o = arg;
@@ -61,7 +59,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 {
 	struct oracle_dw *o = arg;
-	uint64_t at = addr - o->sample->regs.r[SP] + RED_ZONE;
+	uint64_t at = addr - o->sample->regs.r[STACKS_SP] + RED_ZONE;
 	(void)dwfl;
 	if (at > o->bytes + RED_ZONE || o->bytes + RED_ZONE - at < 8)
 		return false;

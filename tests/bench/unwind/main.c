@@ -8,8 +8,13 @@
  * ns a frame (own), all warm. -L prints its title. -s: also completeness and errors of cut dumps,
  * with and without completing them from the past.
  *
- * usage: unwind [-s] [-l NAME] [-n SAMPLES] [-r HZ] [-v DIFFERENCES] [-c STACK_CAP] -p PID |
- * COMMAND...
+ * -t: instead, who was right where they part, and how often at all: the sampled thread steps on
+ * until it returns (x86-64). -e EVERY: also of one sample in EVERY whose chains agree, 4. -S STEPS:
+ * at most so many a sample; -x: our chains are spoilt, to see it said.
+ *
+ * usage: unwind [-s] [-t [-x] [-e EVERY] [-S STEPS]] [-l NAME] [-n SAMPLES] [-r HZ] [-v
+ * DIFFERENCES]
+ * [-c STACK_CAP] -p PID | COMMAND...
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -17,100 +22,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "dwfl.h"
-#include "unwind/foreign.h"
-
-struct chain {
-	uint32_t n;
-	bool end;
-	enum cut_reason cut;
-	uint64_t pcs[FRAMES_MAX];
-};
-
-/* Whom what does not unwind agrees with, where two chains part. */
-enum witness {
-	WITNESS_OWN,
-	WITNESS_OTHER,
-	WITNESS_BOTH, /* ours ends at a root, and who called that is not in doubt either */
-	WITNESS_NEITHER,
-	WITNESSES
-};
-
-struct bench {
-	struct tables *tables;
-	struct unwinder *u;
-	struct foreign *foreign;
-	struct oracle_dw *dw;
-	struct stacks stacks;
-	unsigned show;
-	bool stitch;
-	const char *label;       /* one line of a table, NULL: sentences */
-	double complete, frames; /* compare's and measure's figures */
-	double identical[3], known[3], warm_us[3], warm_ns[3], cold_us[3];
-	size_t witness[3][WITNESSES]; /* by way, of chains that differ: enum witness */
-};
-
-static void start_walk(struct bench *b, const struct stack_sample *s, struct walk *w)
-{
-	*w = (struct walk){.u = b->u,
-			   .space = b->stacks.spaces[s->space],
-			   .arch = regs_arch_get(s->regs.arch),
-			   .regs = &s->regs,
-			   .budget = EXPR_BUDGET,
-			   .stack = s->bytes,
-			   .stack_bytes = s->size};
-	regs_get(w->arch, &s->regs, w->arch->pc, &w->pc);
-	regs_get(w->arch, &s->regs, w->arch->sp, &w->sp);
-	regs_get(w->arch, &s->regs, w->arch->fp, &w->fp);
-	w->stack_start = w->sp;
-}
-
-static void run_own(struct bench *b, const struct stack_sample *s, struct chain *c)
-{
-	static frame_id frames[FRAMES_MAX];
-	struct walk w;
-	start_walk(b, s, &w);
-	c->cut = walk_run(&w, frames, FRAMES_MAX, &c->n);
-	c->end = c->cut == CUT_NONE;
-	for (uint32_t k = 0; k < c->n; k++)
-		c->pcs[k] = b->u->visits[k].pc;
-}
-
-static void run_libunwind(struct bench *b, const struct stack_sample *s, struct chain *c)
-{
-	struct walk w;
-	start_walk(b, s, &w);
-	w.stack = s->below;
-	w.stack_start -= RED_ZONE;
-	w.stack_bytes += RED_ZONE;
-	c->n = foreign_chain(b->foreign, &w, c->pcs, FRAMES_MAX, &c->end);
-}
-
-static void run_libdw(struct bench *b, const struct stack_sample *s, struct chain *c)
-{
-	c->n = oracle_dw_chain(b->dw, s, s->size, c->pcs, FRAMES_MAX);
-}
-
-static const struct way {
-	const char *name;
-	void (*run)(struct bench *b, const struct stack_sample *s, struct chain *c);
-} ways[] = {{"own", run_own}, {"libunwind", run_libunwind}, {"libdw", run_libdw}};
-
-static void print_frame(struct bench *b, const struct stack_sample *s, uint64_t pc)
-{
-	struct space *space = b->stacks.spaces[s->space];
-	const struct cache_entry *e = entry_at(b->u, space, space_generation(space), pc,
-					       HOW_RETURN);
-	const struct frame *f = tables_frame_get(b->tables, e ? e->frame : 0);
-	printf("%s+0x%llx (row %d) ",
-	       tables_text(b->tables, tables_module_get(b->tables, f->module)->name),
-	       (unsigned long long)f->addr, e ? e->row.cfa : -1);
-}
+#include "judge.h"
 
 /* Why two chains differ, where that is known. */
 enum difference {
@@ -342,7 +260,7 @@ static void compare(struct bench *b, unsigned way)
 	for (size_t k = 0; k < b->stacks.n; k++) {
 		enum witness seen = WITNESS_NEITHER;
 		uint32_t at;
-		run_own(b, &b->stacks.samples[k], &own);
+		ways[WAY_OWN].run(b, &b->stacks.samples[k], &own);
 		ways[way].run(b, &b->stacks.samples[k], &other);
 		complete += own.end;
 		frames += own.n;
@@ -488,6 +406,7 @@ static pid_t start(char **argv)
 {
 	pid_t pid = fork();
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		int null = open("/dev/null", O_RDWR);
 		dup2(null, 0);
 		dup2(null, 1);
@@ -498,15 +417,37 @@ static pid_t start(char **argv)
 	return pid;
 }
 
+static void compare_ways(struct bench *b, pid_t pid)
+{
+	static const size_t sizes[] = {8192, 16384, 32768, 49152, 65528};
+
+	b->foreign = foreign_new(b->u, true);
+	b->dw = oracle_dw_new(pid);
+	if (!b->label)
+		printf("%zu samples, %zu states of the maps\n", b->stacks.n, b->stacks.nspaces);
+	for (unsigned way = 0; way < WAYS; way++)
+		measure(b, way);
+	compare(b, WAY_LIBUNWIND);
+	compare(b, WAY_LIBDW);
+	if (b->label)
+		print_line(b);
+	for (size_t k = 0; b->stitch && k < 5; k++) {
+		cut_dumps(b, sizes[k], false, 0);
+		cut_dumps(b, sizes[k], true, 0);
+		cut_dumps(b, sizes[k], true, 64);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct bench b = {.show = 5};
+	struct judge_config judge = {.callers = 3, .every = 4, .steps = 20000};
 	size_t n = 2000, cap = 1 << 20;
 	unsigned hz = 950;
-	pid_t pid = 0;
-	bool started = false;
+	pid_t pid = 0, started = 0;
+	bool judged = false;
 	int opt;
-	while ((opt = getopt(argc, argv, "+n:r:v:p:c:sl:L")) != -1) {
+	while ((opt = getopt(argc, argv, "+n:r:v:p:c:stxe:S:l:L")) != -1) {
 		switch (opt) {
 		case 'n': n = strtoul(optarg, NULL, 0); break;
 		case 'r': hz = (unsigned)atoi(optarg); break;
@@ -515,46 +456,36 @@ int main(int argc, char **argv)
 		case 'l': b.label = optarg; break;
 		case 'L': print_title(); return 0;
 		case 's': b.stitch = true; break;
+		case 't': judged = true; break;
+		case 'x': judge.break_own = true; break;
+		case 'e': judge.every = atoi(optarg); break;
+		case 'S': judge.steps = strtoul(optarg, NULL, 0); break;
 		case 'p': pid = atoi(optarg); break;
 		default: return 2;
 		}
 	}
-	if (!pid && optind < argc) {
-		pid = start(argv + optind);
-		started = true;
-	}
+	if (!pid && optind < argc)
+		pid = started = start(argv + optind);
 	if (!pid)
 		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	b.tables = tables_new();
 	struct unwind_config config = {.live = true};
 	b.u = unwinder_new(b.tables, &config);
-	int rc = stacks_take(&b.stacks, b.tables, pid, n, hz, cap);
-	if (rc) {
+	int rc = judged ? judge_run(&b, &judge, pid, n, hz, cap)
+			: stacks_take(&b.stacks, b.tables, pid, n, hz, cap, NULL);
+	if (rc)
 		fprintf(stderr, "no samples: %s\n", strerror(-rc));
-		return 1;
-	}
-	b.foreign = foreign_new(b.u, true);
-	b.dw = oracle_dw_new(pid);
-	if (!b.label)
-		printf("%zu samples, %zu states of the maps\n", b.stacks.n, b.stacks.nspaces);
-	for (unsigned way = 0; way < 3; way++)
-		measure(&b, way);
-	compare(&b, 1);
-	compare(&b, 2);
-	if (b.label)
-		print_line(&b);
-	static const size_t sizes[] = {8192, 16384, 32768, 49152, 65528};
-	for (size_t k = 0; b.stitch && k < 5; k++) {
-		cut_dumps(&b, sizes[k], false, 0);
-		cut_dumps(&b, sizes[k], true, 0);
-		cut_dumps(&b, sizes[k], true, 64);
-	}
+	else if (!judged)
+		compare_ways(&b, pid);
 	if (started)
-		kill(pid, SIGKILL);
-	oracle_dw_free(b.dw);
-	foreign_free(b.foreign);
+		kill(started, SIGKILL);
+	if (b.dw)
+		oracle_dw_free(b.dw);
+	if (b.foreign)
+		foreign_free(b.foreign);
 	stacks_end(&b.stacks);
 	unwinder_free(b.u);
 	tables_free(b.tables);
-	return 0;
+	return rc != 0;
 }

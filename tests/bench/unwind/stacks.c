@@ -80,8 +80,6 @@ static int read_regs(pid_t tid, struct sample_regs *r)
 	r->arch = ARCH_X86_64;
 	return 0;
 }
-#define SP 7
-#define FP 6
 #else
 static int read_regs(pid_t tid, struct sample_regs *r)
 {
@@ -96,14 +94,12 @@ static int read_regs(pid_t tid, struct sample_regs *r)
 	r->arch = ARCH_AARCH64;
 	return 0;
 }
-#define SP 31
-#define FP 29
 #endif
 
 /* A runtime with stacks of its own leads from one to the next by frame pointers. */
 static void copy_fp_chain(const struct stacks *s, struct stack_sample *t)
 {
-	uint64_t fp = t->regs.r[FP], record[2], pcs[FP_MAX];
+	uint64_t fp = t->regs.r[STACKS_FP], record[2], pcs[FP_MAX];
 	uint32_t n = 0;
 
 	while (n < FP_MAX && fp && fp % 8 == 0) {
@@ -127,7 +123,7 @@ static int copy_thread(struct stacks *s, pid_t tid, size_t cap)
 	int rc = read_regs(tid, &t->regs);
 	if (rc)
 		return rc;
-	uint64_t sp = t->regs.r[SP], end = region_end(s->pid, sp);
+	uint64_t sp = t->regs.r[STACKS_SP], end = region_end(s->pid, sp);
 	size_t size = end > sp && end - sp < cap ? (size_t)(end - sp) : cap;
 	if (!end)
 		return -EFAULT;
@@ -159,7 +155,7 @@ static void note_maps(struct stacks *s, struct space *now, uint64_t *generation)
 
 /* 1: sampled, 0: it runs no more or was busy otherwise. */
 static int sample_thread(struct stacks *s, struct space *now, uint64_t *generation, pid_t tid,
-			 size_t cap)
+			 size_t cap, const struct stacks_hook *hook)
 {
 	int status, got = 0;
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
@@ -171,6 +167,8 @@ static int sample_thread(struct stacks *s, struct space *now, uint64_t *generati
 	if (ours) {
 		note_maps(s, now, generation);
 		got = copy_thread(s, tid, cap) == 0;
+		if (got && hook)
+			hook->on_sample(hook->ctx, &s->samples[s->n - 1]);
 	}
 	ptrace(PTRACE_CONT, tid, 0, ours || sig == SIGTRAP ? 0 : sig);
 	return got;
@@ -193,7 +191,7 @@ static bool pump(pid_t pid)
 }
 
 int stacks_take(struct stacks *s, struct tables *tables, pid_t pid, size_t n, unsigned hz,
-		size_t cap)
+		size_t cap, const struct stacks_hook *hook)
 {
 	pid_t tids[THREADS_MAX];
 	uint64_t generation = 0;
@@ -211,7 +209,7 @@ int stacks_take(struct stacks *s, struct tables *tables, pid_t pid, size_t n, un
 		nt = list_threads(pid, tids);
 		for (size_t k = 0; k < nt && s->n < n; k++)
 			if (state_of(pid, tids[k]) == 'R' &&
-			    sample_thread(s, now, &generation, tids[k], cap))
+			    sample_thread(s, now, &generation, tids[k], cap, hook))
 				idle = 0;
 	}
 	for (size_t k = 0; k < nt; k++) { /* leave it standing, for its files and memory */

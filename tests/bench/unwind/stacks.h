@@ -10,6 +10,17 @@
 #define RED_ZONE 128
 #define FP_MAX   256
 
+/* Places in sample_regs.r */
+#ifdef __x86_64__
+#define STACKS_FP 6
+#define STACKS_SP 7
+#define STACKS_PC 8
+#else
+#define STACKS_FP 29
+#define STACKS_SP 31
+#define STACKS_PC 32
+#endif
+
 struct stack_sample {
 	pid_t tid;
 	struct sample_regs regs;
@@ -31,13 +42,19 @@ struct stacks {
 	size_t nspaces;
 };
 
+/* Told of each sample while its thread is still stopped there; may step it on. */
+struct stacks_hook {
+	void (*on_sample)(void *ctx, const struct stack_sample *s);
+	void *ctx;
+};
+
 /*
  * Stop running threads of @pid about @hz times a second until there are @n samples or it exits.
  * Stacks above @cap bytes are cut. The process is left stopped and traced (so that its files can be
- * read), to be ended by stacks_end. Returns 0 or -errno.
+ * read), to be ended by stacks_end. @hook may be NULL. Returns 0 or -errno.
  */
 int stacks_take(struct stacks *s, struct tables *tables, pid_t pid, size_t n, unsigned hz,
-		size_t cap);
+		size_t cap, const struct stacks_hook *hook);
 void stacks_end(struct stacks *s); /* detaches and frees */
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "unwind/flow.h"
+
 static bool starts(const uint8_t *at, size_t size, const char *bytes, size_t n)
 {
 	return size >= n && memcmp(at, bytes, n) == 0;
@@ -85,7 +87,6 @@ bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size)
 	return arch == ARCH_AARCH64 && aarch64_exits(at, size);
 }
 
-#define SOON     40 /* bytes before a frame is made in which a JIT's function checks something */
 #define PROLOGUE 48 /* bytes of a function's start in which its frame is made (Go checks first) */
 
 bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size)
@@ -106,41 +107,27 @@ bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size)
 	return false;
 }
 
-/*
- * Does the frame get made in what follows at once? JIT code checks its caller first. A return, a
- * trap or padding before the push means that the push is another function's.
- */
-static bool x86_makes_frame_soon(const uint8_t *at, size_t size)
+/* At the first instruction of a function or of a PLT's stub nothing was pushed yet. */
+static bool x86_begins(const uint8_t *at, size_t size)
 {
-	for (size_t k = 0; k + 4 <= size && k < SOON; k++) {
-		if (STARTS(at + k, size - k, "\x55\x48\x89\xe5") ||
-		    STARTS(at + k, size - k, "\x55\x48\x8b\xec"))
-			return true;
-		if (at[k] == 0xc3 || at[k] == 0xc2 || at[k] == 0xcc || at[k] == 0xc9)
-			return false;
-	}
-	return false;
+	return STARTS(at, size, "\x55") ||                   /* push %rbp */
+	       STARTS(at, size, "\xf3\x0f\x1e\xfa") ||       /* endbr64 */
+	       (size > 5 && at[0] == 0x68 && at[5] == 0xe9); /* push $n; jmp: not bound yet */
 }
 
-static bool x86_guess(const uint8_t *at, size_t size, size_t before, struct row *ret_row)
+static bool x86_guess(const uint8_t *code, size_t size, size_t at, struct row *ret_row)
 {
+	const uint8_t *here = code + at;
+	size_t ahead = size - at;
 	struct row row = {.cfa = ROW_SP, .flags = ROW_GUESSED, .cfa_off = 8, .ra_off = -8};
-	bool fresh = STARTS(at, size, "\x55") ||             /* push %rbp */
-		     STARTS(at, size, "\xc3") ||             /* ret */
-		     STARTS(at, size, "\xc2") ||             /* ret $n */
-		     STARTS(at, size, "\xf3\xc3") ||         /* rep ret */
-		     STARTS(at, size, "\xf3\x0f\x1e\xfa") || /* endbr64 */
-		     STARTS(at, size, "\xff\x25") ||         /* jmp *slot(%rip): PLT */
-		     STARTS(at, size, "\xf2\xff\x25") ||     /* bnd jmp */
-		     STARTS(at, size, "\x68");               /* push $n: PLT, not bound yet */
-	bool pushed = before >= 1 && at[-1] == 0x55 &&       /* mov %rsp,%rbp after the push */
-		      (STARTS(at, size, "\x48\x89\xe5") || STARTS(at, size, "\x48\x8b\xec"));
+	bool pushed = at >= 1 && here[-1] == 0x55 && /* mov %rsp,%rbp after the push */
+		      (STARTS(here, ahead, "\x48\x89\xe5") || STARTS(here, ahead, "\x48\x8b\xec"));
 	if (pushed) {
 		row.cfa_off = 16;
 		row.flags |= ROW_FP_SAVED;
 		row.fp_off = -16;
-	} else if (!fresh && !x86_makes_frame_soon(at, size)) {
-		return false;
+	} else if (!x86_begins(here, ahead)) {
+		return flow_row(code, size, at, ret_row);
 	}
 	*ret_row = row;
 	return true;
@@ -160,10 +147,12 @@ static bool aarch64_guess(const uint8_t *at, size_t size, struct row *ret_row)
 	return fresh;
 }
 
-bool code_guess_row(enum arch arch, const uint8_t *at, size_t size, size_t before,
+bool code_guess_row(enum arch arch, const uint8_t *code, size_t size, size_t at,
 		    struct row *ret_row)
 {
+	if (at >= size)
+		return false;
 	if (arch == ARCH_X86_64)
-		return x86_guess(at, size, before, ret_row);
-	return arch == ARCH_AARCH64 && aarch64_guess(at, size, ret_row);
+		return x86_guess(code, size, at, ret_row);
+	return arch == ARCH_AARCH64 && aarch64_guess(code + at, size - at, ret_row);
 }

@@ -26,11 +26,11 @@ bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size);
 bool code_left_stack(enum arch arch, const uint8_t *at, size_t size);
 
 /*
- * A row for the sampled instruction itself in code without CFI, when the instruction shows that no
- * frame was made yet or any more (push of the frame pointer, return, a PLT's jump). @before: bytes
- * known before @at. False: cannot tell.
+ * A row for the sampled instruction @code[@at] in code without CFI, when the code shows that no
+ * frame was made yet, or any more, or ever. @code: all of the module's that is at hand, of which
+ * little is looked at. False: there is a frame, or it cannot be told.
  */
-bool code_guess_row(enum arch arch, const uint8_t *at, size_t size, size_t before,
+bool code_guess_row(enum arch arch, const uint8_t *code, size_t size, size_t at,
 		    struct row *ret_row);
 
 #endif

@@ -14,7 +14,9 @@
 
 #include "unwind/code.h"
 
-#define ENTRY_REACH 64 /* bytes of an entry point's code without CFI */
+#define ENTRY_REACH 64  /* bytes of an entry point's code without CFI */
+#define JIT_BEHIND  512 /* bytes of a JIT's code that are read around an instruction */
+#define JIT_AHEAD   2048
 #define EXIT_REACH  32 /* bytes after a call in which a thread's last system call is looked for */
 
 #ifdef __aarch64__
@@ -32,27 +34,35 @@ struct look {
 	struct draft *draft;
 };
 
+static void guess_row(const struct image *i, const struct regs_arch *arch, uint64_t pc,
+		      struct row *row)
+{
+	const struct image_segment *s = image_segment_at(i, pc);
+	size_t size = 0;
+	const uint8_t *code = s ? image_at(i, s->vaddr, 1, &size) : NULL;
+	if (code)
+		code_guess_row(arch->arch, code, size, (size_t)(pc - s->vaddr), row);
+}
+
 static void no_cfi(struct look *l, const struct regs_arch *arch)
 {
 	const struct image *i = l->object->image;
 	struct row *row = &l->draft->row;
 	uint64_t pc = l->exact ? l->vaddr : l->vaddr + 1;
-	size_t size = 0, before = 0;
+	size_t size = 0;
 	const uint8_t *at = image_at(i, pc, 1, &size);
 	row->cfa = ROW_NO_CFI;
 	if (l->vaddr >= i->entry && l->vaddr - i->entry < ENTRY_REACH && i->entry)
 		row->cfa = ROW_END;
 	if (!at)
 		return;
-	const struct image_segment *s = image_segment_at(i, pc);
-	before = s && pc > s->vaddr ? 1 : 0;
 	if (code_is_sigreturn(arch->arch, at, size))
 		row->cfa = ROW_SIGRETURN;
 	else if (!l->exact &&
 		 code_exits_thread(arch->arch, at, size < EXIT_REACH ? size : EXIT_REACH))
 		row->cfa = ROW_END;
 	else if (l->exact)
-		code_guess_row(arch->arch, at, size, before, row);
+		guess_row(i, arch, pc, row);
 }
 
 static void look_cfi(struct look *l)
@@ -107,10 +117,17 @@ static void look_body(void *ctx)
 	};
 	struct look *l = ctx;
 	enum golang_role role = golang_role(&l->object->go, l->object->image, l->vaddr);
-	if (role == GOLANG_PLAIN || (role == GOLANG_SWITCH && still_at_home(l)))
+	struct row *row = &l->draft->row;
+	if (role == GOLANG_PLAIN || (role == GOLANG_SWITCH && still_at_home(l))) {
 		look_cfi(l);
-	else
-		l->draft->row.cfa = rows[role];
+		return;
+	}
+	const struct regs_arch *arch = regs_arch_get(l->object->image->arch);
+	/* A stripped one, on its way out: without loading sp again. */
+	if (role == GOLANG_SWITCH && l->exact && arch)
+		guess_row(l->object->image, arch, l->vaddr, row);
+	if (row->cfa == ROW_NO_CFI)
+		row->cfa = rows[role];
 }
 
 static struct row make_row(struct unwinder *u, struct object *object, uint64_t vaddr, bool exact)
@@ -139,16 +156,20 @@ static struct row make_row(struct unwinder *u, struct object *object, uint64_t v
  * Code without a file: whether it made a frame yet is in its bytes, in the process itself. Looked
  * at for sampled instructions only; callers have made theirs.
  */
-static struct row jit_row(const struct unwinder *u, const struct space *space, uint64_t pc)
+static struct row jit_row(const struct unwinder *u, const struct space *space,
+			  const struct mapping *m, uint64_t pc)
 {
-	uint8_t code[48];
+	uint8_t code[JIT_BEHIND + JIT_AHEAD];
 	struct row row = {.cfa = ROW_NO_CFI};
-	struct iovec to = {code, sizeof code}, from = {(void *)(uintptr_t)(pc - 1), sizeof code};
+	uint64_t start = pc - m->start < JIT_BEHIND ? m->start : pc - JIT_BEHIND;
+	uint64_t end = m->end - pc < JIT_AHEAD ? m->end : pc + JIT_AHEAD;
+	struct iovec to = {code, sizeof code},
+		     from = {(void *)(uintptr_t)start, (size_t)(end - start)};
 	ssize_t got = -1;
 	if (u->config.live)
 		got = process_vm_readv(living_thread(space_pid(space)), &to, 1, &from, 1, 0);
-	if (got > 1)
-		code_guess_row(NATIVE_ARCH, code + 1, (size_t)got - 1, 1, &row);
+	if (got > 0)
+		code_guess_row(NATIVE_ARCH, code, (size_t)got, (size_t)(pc - start), &row);
 	return row;
 }
 
@@ -175,7 +196,7 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 		if (placed)
 			row = make_row(u, o, vaddr, !back);
 		else if (o->kind == MODULE_JIT && !back)
-			row = jit_row(u, space, pc);
+			row = jit_row(u, space, m, pc);
 		/* A handler returns to the first instruction of what nobody called. */
 		if (row.flags & ROW_SIGNAL || row.cfa == ROW_SIGRETURN ||
 		    (o->kind == MODULE_VDSO && !placed))

@@ -60,16 +60,15 @@ static void rows_by_instruction(void **state)
 	assert_int_equal(row.cfa, ROW_SP);
 	assert_int_equal(row.cfa_off, 8);
 	assert_int_equal(row.flags, ROW_GUESSED);
-	const uint8_t *pushed = (const uint8_t *)"\x55\x48\x89\xe5";
-	assert_true(code_guess_row(ARCH_X86_64, pushed + 1, 3, 1, &row));
+	assert_true(code_guess_row(ARCH_X86_64, B("\x55\x48\x89\xe5"), 1, &row));
 	assert_int_equal(row.cfa_off, 16);
 	assert_int_equal(row.fp_off, -16);
-	assert_false(code_guess_row(ARCH_X86_64, pushed + 1, 3, 0, &row));
-	assert_true(code_guess_row(ARCH_X86_64, B("\xf6\x43\x35\x01\x75\x10\x55\x48\x89\xe5"), 0,
-				   &row));
-	assert_false(code_guess_row(ARCH_X86_64, B("\x90\x5d\xc3\x55\x48\x89\xe5"), 0,
-				    &row)); /* the next one's */
-	assert_false(code_guess_row(ARCH_X86_64, B("\x48\x8b\x45\xf8"), 0, &row));
+	assert_false(code_guess_row(ARCH_X86_64, B("\x48\x89\xe5"), 0, &row));
+	assert_true(code_guess_row(ARCH_X86_64, B("\xf3\x0f\x1e\xfa"), 0, &row));
+	assert_true(code_guess_row(ARCH_X86_64, B("\xff\x25\0\0\0\0"), 0, &row)); /* PLT */
+	assert_true(code_guess_row(ARCH_X86_64, B("\x68\1\0\0\0\xe9\0\0\0\0"), 0, &row));
+	assert_false(code_guess_row(ARCH_X86_64, B("\x68\1\0\0\0\xc9\xc3"), 0, &row));
+	assert_false(code_guess_row(ARCH_X86_64, B("\xc3"), 1, &row)); /* beyond */
 	assert_true(code_guess_row(ARCH_AARCH64, B("\xc0\x03\x5f\xd6"), 0, &row));
 	assert_int_equal(row.flags, ROW_RA_REG | ROW_GUESSED);
 	assert_true(code_guess_row(ARCH_AARCH64, B("\xfd\x7b\xbe\xa9"), 0, &row));

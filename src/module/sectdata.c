@@ -16,6 +16,7 @@
 
 #define DEFLATE_RATIO 1032ull
 #define ZSTD_RATIO    (128ull * 1024 / 4)
+#define SMALL_PACKED  4096          /* bytes of a packed section that is to hold a name */
 #define ZSTD_MODEST   (64ull << 20) /* below it the window decides, above it the ratio of deflate */
 
 const struct image_section *image_section(const struct image *i, const char *name)
@@ -196,18 +197,33 @@ void image_data_fini(struct image_data *d)
 	*d = (struct image_data){NULL, 0, NULL};
 }
 
+/* At most *size bytes of a section; objcopy compresses links with the other debug sections. */
+static bool copy_small(const struct image *i, const char *name, uint8_t *copy, size_t *size)
+{
+	const struct image_section *s = image_section(i, name);
+	struct image_data unpacked;
+	size_t have;
+	if (!s || !image_section_bytes(i, s, &have))
+		return false;
+	if (s->flags & SHF_COMPRESSED) {
+		if (have > SMALL_PACKED || image_section_data(i, s, &unpacked))
+			return false;
+		*size = unpacked.size < *size ? unpacked.size : *size;
+		memcpy(copy, unpacked.bytes, *size);
+		image_data_fini(&unpacked);
+		return true;
+	}
+	*size = have < *size ? have : *size;
+	return image_read(i, s->offset, copy, *size) == 0;
+}
+
 /* The small sections: a NUL-terminated name with something after it. Copied, never borrowed. */
 static bool read_link(const struct image *i, const char *section, char ret_name[256],
 		      uint8_t *ret_rest, size_t *ret_rest_size, unsigned align)
 {
 	uint8_t copy[256 + 64];
-	const struct image_section *s = image_section(i, section);
-	size_t size;
-	if (!s || !image_section_bytes(i, s, &size))
-		return false;
-	if (size > sizeof copy)
-		size = sizeof copy;
-	if (image_read(i, s->offset, copy, size))
+	size_t size = sizeof copy;
+	if (!copy_small(i, section, copy, &size))
 		return false;
 	const uint8_t *nul = memchr(copy, 0, size < 256 ? size : 256);
 	if (!nul || nul == copy)
@@ -240,13 +256,8 @@ static bool read_sup(const struct image *i, bool supplement, char ret_name[256],
 		     uint8_t ret_sum[32], uint8_t *ret_size)
 {
 	uint8_t copy[3 + 256 + 64] = {0};
-	const struct image_section *s = image_section(i, ".debug_sup");
-	size_t size;
-	if (!s || !image_section_bytes(i, s, &size))
-		return false;
-	if (size > sizeof copy)
-		size = sizeof copy;
-	if (size < 3 || image_read(i, s->offset, copy, size) || copy[2] != supplement)
+	size_t size = sizeof copy;
+	if (!copy_small(i, ".debug_sup", copy, &size) || size < 3 || copy[2] != supplement)
 		return false;
 	const uint8_t *name = copy + 3;
 	const uint8_t *nul = memchr(name, 0, size - 3 < 256 ? size - 3 : 256);

@@ -294,6 +294,18 @@ static void links_to_other_files(void **state)
 	assert_string_equal(name, "libx.debug");
 	assert_int_equal(crc, 0x12345678);
 	image_close(i);
+	Elf64_Chdr c = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = 16};
+	char packed[sizeof c + 64];
+	uLongf n = 64;
+	assert_int_equal(compress((Bytef *)packed + sizeof c, &n,
+				  (const Bytef *)"libx.debug\0\0\x78\x56\x34\x12", 16),
+			 Z_OK);
+	memcpy(packed, &c, sizeof c);
+	i = one_section(".gnu_debuglink", SHF_COMPRESSED, packed, sizeof c + n);
+	assert_true(image_debuglink(i, name, &crc));
+	assert_string_equal(name, "libx.debug");
+	assert_int_equal(crc, 0x12345678);
+	image_close(i);
 	i = one_section(".gnu_debuglink", 0, "libx.debug", 10); /* no end, no CRC */
 	assert_false(image_debuglink(i, name, &crc));
 	image_close(i);

@@ -93,6 +93,7 @@ static const struct {
 	{0, "<html", "a page: open the recording that it was made from"},
 	{0, "<?xml", "XML, perhaps a picture: open the recording that it was made from"},
 	{0, "<svg", "a picture: open the folded stacks that it was made from"},
+	{0, "#!", "a script: run it, and record that"},
 	{257, "ustar", "a tar archive: unpack it first"},
 };
 

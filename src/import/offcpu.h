@@ -9,10 +9,11 @@
 
 #include "codec/perf_record.h"
 
-#define OFFCPU_EVENT "offcpu-time" /* counts nanoseconds */
-/* perf's mark for "no time", and the same in text, which may lack the last digits */
-#define OFFCPU_NO_TIME      0xffffffff00000000u
-#define OFFCPU_NO_TIME_TEXT (OFFCPU_NO_TIME / 1000 * 1000)
+#define OFFCPU_EVENT   "offcpu-time"       /* counts nanoseconds */
+#define OFFCPU_NO_TIME 0xffffffff00000000u /* perf's mark */
+#define OFFCPU_UNTIMED \
+	"samples are sums of the whole recording, without a time of their own: they stand at its " \
+	"end"
 
 enum { OFFCPU_CHAIN_MAX = 256 };
 

@@ -268,10 +268,7 @@ static void tell_sums(struct perfdata *p)
 		sink->ops->say(sink->ctx, text);
 	}
 	if (p->untimed) {
-		snprintf(text, sizeof text,
-			 "%llu samples are sums of the whole recording, without a time of their "
-			 "own: they stand at its end",
-			 (unsigned long long)p->untimed);
+		snprintf(text, sizeof text, "%llu " OFFCPU_UNTIMED, (unsigned long long)p->untimed);
 		sink->ops->say(sink->ctx, text);
 	}
 }

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "import/importer.h"
 #include "import/insnbytes.h"
+#include "import/offcpu.h"
 #include "import/scriptline.h"
 #include "import/scriptlook.h"
 
@@ -30,7 +31,8 @@ struct script {
 	bool by_insn; /* instructions tell the classes: a line without one is something else's */
 	/* the sample being gathered */
 	bool open, in_record;
-	bool flat; /* -F ip,sym without stacks: each line is a sample */
+	bool flat;   /* -F ip,sym without stacks: each line is a sample */
+	bool deltas; /* --deltatime: times are what passed since the line before */
 	struct raw_sample sample;
 	struct {
 		VEC(frame_id)
@@ -49,6 +51,7 @@ struct script {
 	size_t prefix_len;
 	uint64_t line_number, time_ns, foreign;
 	uint64_t unweighed; /* samples of which nobody knows how much of the event they stand for */
+	uint64_t untimed;   /* samples without a time of their own */
 	bool gap;
 };
 
@@ -56,6 +59,15 @@ static bool starts(struct text t, const char *s)
 {
 	size_t n = strlen(s);
 	return t.n >= n && !memcmp(t.s, s, n);
+}
+
+/* What a line says of the time. */
+static void take_time(struct script *s, uint64_t ns)
+{
+	if (ns > INT64_MAX)
+		s->untimed++;
+	else
+		s->time_ns = s->deltas ? s->time_ns + ns : ns;
 }
 
 /* --- samples --- */
@@ -215,13 +227,14 @@ static void open_sample(struct script *s, const struct script_header *h)
 	flush_sample(s);
 	struct text name = h->event.n ? h->event : (struct text){"samples", 7};
 	bool clock = h->period && (starts(name, "cpu-clock") || starts(name, "task-clock"));
-	uint16_t event = import_event(im, name.s, name.n, clock ? EVENT_NS : EVENT_COUNT, clock);
+	bool ns = clock || (h->period && starts(name, OFFCPU_EVENT));
+	uint16_t event = import_event(im, name.s, name.n, ns ? EVENT_NS : EVENT_COUNT, clock);
 	if (event == UINT16_MAX) {
 		import_skip(im, s->line_number);
 		return;
 	}
 	if (h->time_ns != UINT64_MAX)
-		s->time_ns = h->time_ns;
+		take_time(s, h->time_ns);
 	int64_t pid = h->pid == -1 ? 0 : h->pid, tid = h->tid == -1 ? pid : h->tid;
 	s->sample = (struct raw_sample){.time_ns = s->time_ns,
 					.pid = (pid_t)pid,
@@ -237,6 +250,7 @@ static void open_sample(struct script *s, const struct script_header *h)
 	struct script_place p;
 	struct text before;
 	size_t n = h->rest.n ? scriptline_without_behind(h->rest.s, h->rest.n) : 0;
+	n = n ? scriptline_without_target(h->rest.s, n) : 0;
 	if (n && scriptline_place(h->rest.s, n, &p, &before) && is_place(h, n, &p, before))
 		add_frame(s, place_frame(s, &p, 0));
 }
@@ -258,6 +272,11 @@ static void sample_line(struct script *s, const char *line, size_t n)
 			flush_sample(s);
 		return;
 	}
+	struct script_header h;
+	if ((!s->open || !s->frames.len) && scriptline_lone(line, n, &h)) {
+		open_sample(s, &h);
+		return;
+	}
 	struct text insn;
 	if (line[0] == '#' ||
 	    (s->open && scriptline_is_blank(line, scriptline_without_insn(line, n, &insn))))
@@ -268,6 +287,8 @@ static void sample_line(struct script *s, const char *line, size_t n)
 	if (scriptline_record(line, n, &lost)) {
 		flush_sample(s);
 		s->in_record = true;
+		if (s->deltas && scriptline_header(line, n, &h) && h.time_ns != UINT64_MAX)
+			take_time(s, h.time_ns);
 		if (lost)
 			s->im->sink->ops->loss(s->im->sink->ctx, LOSS_RING, lost);
 		return;
@@ -276,7 +297,6 @@ static void sample_line(struct script *s, const char *line, size_t n)
 	    !scriptline_bare_frame(line, n, &(struct script_place){0}))
 		return; /* the namespaces of a task, below their record */
 	s->in_record = false;
-	struct script_header h;
 	struct script_place place;
 	if (!s->open &&
 	    scriptline_bare_frame(line, n, &place)) { /* -F ip,sym: stacks without a word on them */
@@ -409,20 +429,22 @@ static const char *fast_time(const char *p, const char *end, uint64_t *ret_ns)
 static const char *trace_prefix(struct script *s, const char *line, size_t n)
 {
 	const char *end = line + n, *tail;
+	uint64_t ns;
 	if (s->prefix_len && n > s->prefix_len && !memcmp(line, s->prefix, s->prefix_len) &&
-	    (tail = fast_time(line + s->prefix_len, end, &s->time_ns)))
+	    (tail = fast_time(line + s->prefix_len, end, &ns))) {
+		take_time(s, ns);
 		return tail;
+	}
 	struct script_header h;
 	if (!scriptline_header(line, n, &h) || h.time_ns == UINT64_MAX)
 		return NULL;
 	s->thread = thread_index(s, &h);
-	s->time_ns = h.time_ns;
+	take_time(s, h.time_ns);
 	s->prefix_len = 0;
 	/* The time is the first thing behind which the tail can begin: find it again from the left.
 	 */
 	for (const char *p = line; p < end && (p = memchr(p, '.', (size_t)(end - p))); p++) {
 		const char *start = p;
-		uint64_t ns;
 		while (start > line && (unsigned)(start[-1] - '0') < 10)
 			start--;
 		if (!(tail = fast_time(start, end, &ns)) || ns != h.time_ns)
@@ -490,6 +512,14 @@ static int trace_recognise(const uint8_t *head, size_t n)
 	return scriptlook_recognise(head, n, true);
 }
 
+static void say_count(const struct script *s, uint64_t n, const char *what)
+{
+	char text[160];
+	snprintf(text, sizeof text, "%llu %s", (unsigned long long)n, what);
+	if (n)
+		s->im->sink->ops->say(s->im->sink->ctx, text);
+}
+
 static int script_run(struct import *im, struct err *err)
 {
 	struct script s = {.im = im, .thread = 0};
@@ -502,6 +532,7 @@ static int script_run(struct import *im, struct err *err)
 	s.arm64 = scriptlook_is_arm64(&look);
 	s.by_insn = s.trace && !look.traced;
 	s.flat = scriptlook_is_flat(&look);
+	s.deltas = scriptlook_has_deltas(head, n);
 	map64_init(&s.memo);
 	map64_init(&s.chains);
 	map64_init(&s.threads);
@@ -526,12 +557,12 @@ static int script_run(struct import *im, struct err *err)
 		im->sink->ops->say(im->sink->ctx,
 				   "samples without periods are in the text: how much of an event "
 				   "they stand for is not known, and each counts as one");
-	if (s.foreign) {
-		char text[96];
-		snprintf(text, sizeof text, "%llu lines of other events are not in the trace",
-			 (unsigned long long)s.foreign);
-		im->sink->ops->say(im->sink->ctx, text);
-	}
+	if (s.deltas)
+		im->sink->ops->say(im->sink->ctx,
+				   "times in the text are what passed since the line before "
+				   "(--deltatime): added up, to the digits that are printed");
+	say_count(&s, s.foreign, "lines of other events are not in the trace");
+	say_count(&s, s.untimed, OFFCPU_UNTIMED);
 	if (s.trace) {
 		int end = im->trace->ops->end(im->trace->ctx, err);
 		rc = rc ? rc : end;

@@ -28,17 +28,6 @@ static bool find_time(const char *line, const char *end, struct text *ret_word, 
 	return false;
 }
 
-/* "[012]" → the number. */
-static bool cpu_word(struct text w, int32_t *ret_cpu)
-{
-	uint64_t v;
-	if (w.n < 3 || w.s[0] != '[' || w.s[w.n - 1] != ']' ||
-	    !decimal_word(w.s + 1, w.s + w.n - 1, &v) || v > 1u << 20)
-		return false;
-	*ret_cpu = (int32_t)v;
-	return true;
-}
-
 /* How a record was taken, by perf's letters: "U", "K", "KE". */
 static bool misc_word(struct text w)
 {
@@ -166,6 +155,8 @@ static bool header_without_time(const char *line, const char *end, struct script
 	if (digit(h->event.s[0]))
 		return false;
 	h->rest = (struct text){colon + 1, (size_t)(end - colon - 1)};
+	if (period_alone(line, last_word(line, h->event.s), h))
+		return true;
 	return who(line, event.s, h) && h->pid != -1;
 }
 
@@ -438,9 +429,16 @@ bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place
 	if (end - rest > 5 &&
 	    !memcmp(rest, "insn:", 5)) /* an instruction of a block: -F brstackinsn */
 		return false;
+	/* "   7475 cycles:  401000 main", a thread or a period and its event */
+	if (line[0] == ' ' && w - line <= 10 && second < end && second[-1] == ':' &&
+	    decimal_word(s, w, &ns) && place_begins(skip_blanks(second, end), end))
+		return false;
 	p.has_ip = true;
 	end = split_dso(rest, end, &p);
-	split_symbol(trim(rest, end), &p);
+	struct text symbol = trim(rest, end);
+	if (!p.dso.n && symbol.n && symbol.s[symbol.n - 1] == ':') /* -F period,event */
+		return false;
+	split_symbol(symbol, &p);
 	*ret_place = p;
 	return true;
 }
@@ -511,6 +509,12 @@ static const char *find_arrow(const char *s, const char *end)
 			return p - 1;
 	}
 	return NULL;
+}
+
+size_t scriptline_without_target(const char *s, size_t n)
+{
+	const char *arrow = find_arrow(s, s + n);
+	return arrow ? (size_t)(arrow - s) : n;
 }
 
 /*

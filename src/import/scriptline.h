@@ -53,6 +53,13 @@ struct script_branch {
 /* A sample's first line. False: not one. */
 bool scriptline_header(const char *line, size_t n, struct script_header *ret_header);
 
+/*
+ * A line above a stack that has little of a sample's first line: the event with or without a
+ * period, the thread, or the name alone, as perf pads them. Only where a sample may begin: other
+ * text has such lines too.
+ */
+bool scriptline_lone(const char *line, size_t n, struct script_header *ret_header);
+
 /* A frame line "  7f12 symbol+0x3 (dso)". False: not one. */
 bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place);
 
@@ -74,6 +81,9 @@ bool scriptline_has_branches(const char *line, size_t n);
 /* How long a sample's place at @s is, with what stands before it, without what perf prints behind
  * it: branches, registers, sizes of pages. */
 size_t scriptline_without_behind(const char *s, size_t n);
+
+/* How long it is without the place that a branch leads to, " => …". */
+size_t scriptline_without_target(const char *s, size_t n);
 
 bool scriptline_is_blank(const char *line, size_t n);
 bool scriptline_is_error(const char *line, size_t n); /* " instruction trace error …" */

@@ -103,12 +103,12 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 			ret_look->branches += memchr(line, '/', len) != NULL;
 			continue;
 		}
-		if (scriptline_bare_frame(line, len, &place)) {
+		if (!scriptline_lone(line, len, &h) && scriptline_bare_frame(line, len, &place)) {
 			ret_look->bare++;
 			ret_look->tabs += line[0] == '\t';
 			continue;
 		}
-		bool header = scriptline_header(line, len, &h);
+		bool header = scriptline_lone(line, len, &h) || scriptline_header(line, len, &h);
 		bool placed = header && scriptline_branch(h.rest.s, h.rest.n, &b);
 		enum certainty sure = header ? certainty(&h, placed && b.at.has_ip) : NO_HEADER;
 		if (sure == NO_HEADER) {
@@ -122,8 +122,11 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 		ret_look->weak += sure == WEAK_HEADER;
 		ret_look->timed += h.time_ns != UINT64_MAX;
 		in_sample = true;
-		/* "comm 12/13   401000 main (/bin/app)": a stack of one */
-		ret_look->stacked += h.time_ns == UINT64_MAX && !h.event.n && h.rest.n;
+		/* "comm 12/13   401000 main (/bin/app)", "comm 12 cycles:   401000 main": a stack
+		 * of one, and no trace, whose lines have times */
+		bool at = h.event.n ? placed && b.at.has_ip && (sure == GOOD_HEADER || h.period)
+				    : h.rest.n > 0;
+		ret_look->stacked += h.time_ns == UINT64_MAX && at;
 		if (!placed)
 			continue;
 		if (b.known || (b.level && !h.event.n))
@@ -133,6 +136,25 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 		if (h.insn.n && b.at.has_ip)
 			look_at_insn(&ret_look->sequence, &h, b.at.ip);
 	}
+}
+
+/* perf prints in order, so that times since a first 0 go back only where each is a difference. */
+bool scriptlook_has_deltas(const uint8_t *head, size_t n)
+{
+	const char *p = (const char *)head, *end = p + n, *nl;
+	uint64_t last = 0;
+	bool any = false;
+	for (; p < end && (nl = memchr(p, '\n', (size_t)(end - p))); p = nl + 1) {
+		struct script_header h;
+		if (*p == '#' || *p == '\t' || !scriptline_header(p, (size_t)(nl - p), &h) ||
+		    h.time_ns > INT64_MAX)
+			continue;
+		if (any ? h.time_ns < last : h.time_ns)
+			return any;
+		any = true;
+		last = h.time_ns;
+	}
+	return false;
 }
 
 bool scriptlook_is_flat(const struct scriptlook *l)

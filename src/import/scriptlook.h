@@ -36,6 +36,8 @@ bool scriptlook_is_trace(const struct scriptlook *l);
 bool scriptlook_is_arm64(const struct scriptlook *l); /* by the instructions' lengths */
 
 /* Frames without headers (-F ip,sym) where nothing parts them: each is a sample of its own. */
+/* Is each time what passed since the line before (--deltatime)? */
+bool scriptlook_has_deltas(const uint8_t *head, size_t n);
 bool scriptlook_is_flat(const struct scriptlook *l);
 
 /* Is it text of `perf script` in which nothing has a name (-F ip,brstack)? */

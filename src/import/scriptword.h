@@ -102,7 +102,7 @@ static inline bool time_word(const char *s, const char *end, uint64_t *ret_ns)
 	const char *dot = memchr(s, '.', (size_t)(end - s));
 	uint64_t seconds, ns = 0, scale = 100000000;
 	if (!dot || dot + 1 == end || !decimal_word(s, dot, &seconds) ||
-	    seconds > UINT64_MAX / 2000000000)
+	    seconds >= UINT64_MAX / 1000000000)
 		return false;
 	for (const char *p = dot + 1; p < end; p++, scale /= 10) {
 		if (!digit(*p))
@@ -136,6 +136,37 @@ static inline struct text last_word(const char *start, const char *end)
 	while (s > start && !blank(s[-1]))
 		s--;
 	return (struct text){s, (size_t)(end - s)};
+}
+
+/* "[012]" → the number. */
+static inline bool cpu_word(struct text w, int32_t *ret_cpu)
+{
+	uint64_t v;
+	if (w.n < 3 || w.s[0] != '[' || w.s[w.n - 1] != ']' ||
+	    !decimal_word(w.s + 1, w.s + w.n - 1, &v) || v > 1u << 20)
+		return false;
+	*ret_cpu = (int32_t)v;
+	return true;
+}
+
+/*
+ * Is @number, behind a name or nothing, a period? perf gives a period ten columns, a thread seven;
+ * where there is a thread too, its number, a CPU or a time stands before the period.
+ */
+static inline bool period_alone(const char *line, struct text number, struct script_header *h)
+{
+	enum { COMM_MAX = 15, PERIOD_COLUMNS = 10 };
+	struct text comm = trim(line, number.s), last = last_word(line, number.s);
+	int64_t pid, tid;
+	int32_t cpu;
+	const char *field = comm.n ? comm.s + comm.n + 1 : line;
+	if (comm.n > COMM_MAX || number.s + number.n - field < PERIOD_COLUMNS ||
+	    (last.n && (last.s[last.n - 1] == ':' || cpu_word(last, &cpu) ||
+			pid_word(last.s, last.s + last.n, &pid, &tid))) ||
+	    !decimal_word(number.s, number.s + number.n, &h->period))
+		return false;
+	h->comm = comm;
+	return true;
 }
 
 #endif

@@ -43,6 +43,13 @@ static const struct {
 	{"comm,pid,event", "dd 12 cycles: \n" STACKS "dd 12 cycles: \n" STACKS, "12/12 dd\n"},
 	{"comm,event", "dd cycles:u: \n" STACKS "a b c cycles:u: \n" STACKS, NULL},
 	{"", STACKS "\n" STACKS, NULL},
+	{"event", "  cycles: \n" STACKS "cycles:u: \n" STACKS, NULL},
+	{"comm", "a b \n" STACKS "a b \n" STACKS, NULL},
+	{"tid", "   12 \n" STACKS "     12 \n" STACKS, NULL},
+	{"pid,tid", "   12/13    \n" STACKS "     12/13    \n" STACKS, NULL},
+	{"period,event", "         2  cycles: \n" STACKS "1234567890  cycles: \n" STACKS, NULL},
+	{"comm,period,event",
+	 "a 2          7  cycles: \n" STACKS "a 2          7  cycles: \n" STACKS, NULL},
 };
 
 static void test_forms(void **state)
@@ -97,6 +104,10 @@ static const char *const lines[] = {
 	"    7 1.7:  7f0045 work(int)+0x5 (/tmp/a b)\n",
 	"    7 [000] 1.5:  401000 main (/tmp/a b)\n    7 [000] 1.6:  401000 main (/tmp/a b)\n"
 	"    7 [001] 1.7:  7f0045 work(int) (/tmp/a b)\n",
+	"  main  7  cycles:  401000 main\n  main  7  cycles:  401000 main\n"
+	"  main  7  cycles:  7f0045 work(int)\n",
+	"    7  cycles:  401000 main\n    7  cycles:  401000 main\n"
+	"  123  cycles:  7f0045 work(int)\n",
 	"       401000 main 0x401010/0x401000/P/-/-/3/ \n       401000 main 0x1/0x2/P/-/-/3/ \n"
 	"       7f0045 work(int) 0x401010/0x401000/P/-/-/3/ \n",
 };
@@ -114,6 +125,82 @@ static void test_lines(void **state)
 			fail_msg("%s%d %s, %llu bad: %s", lines[i], rc, err.msg,
 				 (unsigned long long)c.loss[LOSS_BAD_RECORD], c.folded.buf);
 		counting_fini(&c);
+	}
+}
+
+/* A branch is where it was taken, not where it leads; without times too. */
+static void test_branches(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"  main 7 [005] 1.5:  1 branches:  401000 main+0x0 (/a) => 402000 work+0x0 (/a)\n"
+		"  main 7 [005] 1.6:  1 branches:  401004 main+0x4 (/a) => 402000 work+0x0 (/a)\n",
+		"  main 7 [005]    1   branches:  401000 main+0x0 (/a) => 402000 work+0x0 (/a)\n"
+		"  main 7 [005]    1   branches:  401004 main+0x4 (/a) => 402000 work+0x0 (/a)\n",
+		"  main 7  1 branches:  jmp   401000 main+0x0 (/a) => 402000 work+0x0 (/a)\n"
+		"  main 7  1 branches:  call  401004 main+0x4 (/a) => 402000 work+0x0 (/a)\n",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		int rc = counting_text(&c, texts[i], strlen(texts[i]), NULL, &err);
+		if (rc || strcmp(c.folded.buf, "main 1\nmain 1\n") != 0)
+			fail_msg("%zu: %d %s: %s", i, rc, err.msg, c.folded.buf);
+		assert_string_equal(c.events[0].name, "branches");
+		counting_fini(&c);
+	}
+}
+
+static void write_time(struct counting *c, const struct raw_sample *s)
+{
+	strbuf_printf(c->each_ctx, "%llu ", (unsigned long long)s->time_ns);
+}
+
+/* Times that are differences, also between the records that --show-mmap-events prints; times since
+ * the first; and what has none of its own. */
+static void test_times(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *want, *said;
+	} cases[] = {
+		{"dd 12 0.000000: 2 cycles: \n" STACKS "dd 12 0.000500: 2 cycles: \n" STACKS
+		 "dd 12 0.000250: 2 cycles: \n" STACKS,
+		 "0 500000 750000 ", "--deltatime"},
+		{"dd 0 0.000000: PERF_RECORD_COMM: dd:12/12\n"
+		 "dd 12 0.000500: 2 cycles: \n" STACKS
+		 "dd 12 0.000100: PERF_RECORD_MMAP2 12/12: [0x1000(0x1000) @ 0 fe:00 1 0]: r-xp /a\n"
+		 "dd 12 0.000250: 2 cycles: \n" STACKS,
+		 "500000 850000 ", "--deltatime"},
+		{"dd 12 0.000000: 2 cycles: \n" STACKS "dd 12 0.000500: 2 cycles: \n" STACKS
+		 "dd 12 0.000750: 2 cycles: \n" STACKS,
+		 "0 500000 750000 ", NULL},
+		{"dd 12 1.500000: 2 cycles: \n" STACKS "dd 12 0.000250: 2 cycles: \n" STACKS,
+		 "1500000000 250000 ", NULL},
+		{"dd 12 1.500000: 2 cycles: \n" STACKS
+		 "dd 12 [000] 18446744069.414584: 7 offcpu-time: \n" STACKS,
+		 "1500000000 1500000000 ", "1 samples are sums"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct counting c;
+		struct strbuf b;
+		struct err err = {0};
+		strbuf_init(&b);
+		counting_init(&c);
+		c.each_ctx = &b;
+		c.each_sample = write_time;
+		int rc = counting_text(&c, cases[i].text, strlen(cases[i].text), NULL, &err);
+		if (rc || strcmp(b.buf, cases[i].want) != 0)
+			fail_msg("%zu: %d %s: %s", i, rc, err.msg, b.buf);
+		if (cases[i].said)
+			assert_non_null(strstr(c.said.buf, cases[i].said));
+		if (c.nevents == 2) {
+			assert_int_equal(c.events[1].unit, EVENT_NS);
+			assert_int_equal(c.weight, 2 + 7);
+		}
+		counting_fini(&c);
+		strbuf_fini(&b);
 	}
 }
 
@@ -426,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forms),        cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_branches),     cmocka_unit_test(test_times),
 		cmocka_unit_test(test_records),      cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_periods),      cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),

@@ -27,7 +27,7 @@ struct stream {
 	struct layer *top;
 	struct layer *unwrapped[UNWRAP_DEPTH];
 	unsigned depth;
-	int fd, temporary_fd;
+	int fd, temporary_fd, directory; /* that a recording of several files lies in, or -1 */
 	bool regular;
 	const uint8_t *memory;
 	size_t memory_len;
@@ -227,16 +227,27 @@ int stream_open(const char *path, struct stream **ret_stream, struct err *err)
 	if (fd < 0)
 		return err_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	struct stat st;
-	if (fstat(fd, &st) || S_ISDIR(st.st_mode)) {
-		close(fd);
-		return err_set(err, EISDIR, "%s is a directory, not a recording", path);
+	int directory = -1;
+	if (!fstat(fd, &st) && S_ISDIR(st.st_mode)) { /* perf record --threads, --kcore */
+		directory = fd;
+		fd = openat(directory, "data", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	}
-	struct stream *s = calloc(1, sizeof *s);
-	if (!s) {
-		close(fd);
-		return err_set(err, ENOMEM, "no memory to read %s", path);
+	struct stream *s = NULL;
+	int rc = 0;
+	if (fd < 0 || fstat(fd, &st) || S_ISDIR(st.st_mode) ||
+	    (directory >= 0 && !S_ISREG(st.st_mode)))
+		rc = err_set(err, EISDIR, "%s is a directory, not a recording", path);
+	else if (!(s = calloc(1, sizeof *s)))
+		rc = err_set(err, ENOMEM, "no memory to read %s", path);
+	if (rc) {
+		if (fd >= 0)
+			close(fd);
+		if (directory >= 0)
+			close(directory);
+		return rc;
 	}
 	s->fd = fd;
+	s->directory = directory;
 	off_t at = lseek(fd, 0, SEEK_CUR);
 	s->regular = S_ISREG(st.st_mode) && at == 0;
 	s->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
@@ -246,12 +257,19 @@ int stream_open(const char *path, struct stream **ret_stream, struct err *err)
 	return prepare(s, ret_stream, err);
 }
 
+int stream_beside(const struct stream *s, const char *name)
+{
+	return s->directory >= 0
+		       ? openat(s->directory, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+		       : -1;
+}
+
 int stream_memory(const void *data, size_t len, struct stream **ret_stream)
 {
 	struct stream *s = calloc(1, sizeof *s);
 	if (!s)
 		return -ENOMEM;
-	s->fd = -1;
+	s->fd = s->directory = -1;
 	s->memory = data;
 	s->memory_len = len;
 	s->memory_source = true;
@@ -269,6 +287,8 @@ void stream_close(struct stream *s)
 		close(s->fd);
 	if (s->temporary_fd >= 0)
 		close(s->temporary_fd);
+	if (s->directory >= 0)
+		close(s->directory);
 	free(s->buf);
 	free(s);
 }

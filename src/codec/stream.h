@@ -63,6 +63,12 @@ const char *stream_damage(const struct stream *s);  /* sentence, or NULL */
  */
 int stream_seekable(struct stream *s, int *ret_fd, uint64_t *ret_size, struct err *err);
 
+/*
+ * A descriptor of the file @name beside the one that is read, where a directory was opened (its
+ * "data" is read then); -1 where there is none. The caller closes it.
+ */
+int stream_beside(const struct stream *s, const char *name);
+
 /* Can it be rewound as it is? */
 bool stream_is_plain(const struct stream *s);
 

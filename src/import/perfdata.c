@@ -407,7 +407,7 @@ static int feed_own(struct perfdata *p, uint8_t *record, const struct record_hea
 {
 	const struct perffile *f = &p->file;
 	switch (h->type) {
-	case PERFFILE_FINISHED_ROUND: return recordorder_round(p->order);
+	case PERFFILE_FINISHED_ROUND: return f->parted ? 0 : recordorder_round(p->order);
 	case PERFFILE_TRACING_DATA:
 		return f->pipe && h->size >= 12
 			       ? skip_payload(p, (perffile_u32(f, record + 8) + 7ull) & ~7ull)
@@ -464,6 +464,23 @@ static int read_records(struct perfdata *p)
 	return rc;
 }
 
+/* Each thread of perf record --threads wrote a file of what it read, and packed it alone. */
+static int read_parts(struct perfdata *p)
+{
+	int rc = 0;
+	while (!rc && perffile_next_part(&p->file)) {
+		p->unpacked.len = 0;
+		if (p->zstd)
+			ZSTD_DCtx_reset(p->zstd, ZSTD_reset_session_only);
+		rc = read_records(p);
+	}
+	if (p->file.part == 1)
+		p->im->sink->ops->say(p->im->sink->ctx,
+				      "perf record --threads wrote its samples to files beside "
+				      "this one: open the directory that they lie in");
+	return rc;
+}
+
 static int perfdata_run(struct import *im, struct err *err)
 {
 	struct perfdata *p = calloc(1, sizeof *p);
@@ -487,6 +504,8 @@ static int perfdata_run(struct import *im, struct err *err)
 					   "there is missing, as the machine and the build ids of "
 					   "program files");
 		rc = read_records(p);
+		if (!rc && p->file.parted)
+			rc = read_parts(p);
 		int rest = recordorder_finish(p->order);
 		rc = rc ? rc : rest;
 		if (p->file.pipe) /* build ids come last */

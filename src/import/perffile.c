@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WINDOW_BYTES (1u << 20)
@@ -82,6 +83,23 @@ size_t perffile_read(struct perffile *f, void *buf, size_t n)
 		have += got;
 	}
 	return have;
+}
+
+bool perffile_next_part(struct perffile *f)
+{
+	char name[32];
+	struct stat st;
+	if (f->part_fd >= 0)
+		close(f->part_fd);
+	snprintf(name, sizeof name, "data.%u", f->part++);
+	f->part_fd = stream_beside(f->in, name);
+	if (f->part_fd < 0 || fstat(f->part_fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	f->fd = f->part_fd;
+	f->size = f->data_end = (uint64_t)st.st_size;
+	f->data_at = f->window_at = f->window_len = 0;
+	f->data_cut = false;
+	return true;
 }
 
 uint64_t perffile_offset(const struct perffile *f)
@@ -280,12 +298,20 @@ static void feature_times(struct perffile *f, const uint8_t *data, size_t n)
 	f->last_ns = perffile_u64(f, data + 8);
 }
 
+/* perf record --threads: this file has what was there before, and where program files lie. */
+static void feature_parts(struct perffile *f, const uint8_t *data, size_t n)
+{
+	(void)data;
+	f->parted = n >= 8;
+}
+
 static const struct {
 	unsigned bit; /* HEADER_* */
 	void (*read)(struct perffile *f, const uint8_t *data, size_t n);
 } features[] = {
-	{2, feature_build_ids}, {3, feature_host},     {4, feature_release}, {6, feature_arch},
-	{8, feature_cpu},       {11, feature_command}, {12, feature_events}, {21, feature_times},
+	{2, feature_build_ids}, {3, feature_host},   {4, feature_release},
+	{6, feature_arch},      {8, feature_cpu},    {11, feature_command},
+	{12, feature_events},   {21, feature_times}, {24, feature_parts},
 };
 
 static void read_feature(struct perffile *f, unsigned bit, const uint8_t *data, size_t n)
@@ -375,7 +401,7 @@ static int open_file_mode(struct perffile *f, struct err *err)
 
 int perffile_open(struct perffile *f, struct stream *in, struct err *err)
 {
-	*f = (struct perffile){.in = in, .fd = -1, .arch = ARCH_X86_64};
+	*f = (struct perffile){.in = in, .fd = -1, .part_fd = -1, .arch = ARCH_X86_64};
 #ifdef __aarch64__
 	f->arch = ARCH_AARCH64;
 #endif
@@ -399,6 +425,8 @@ void perffile_close(struct perffile *f)
 	vec_fini(&f->attrs);
 	vec_fini(&f->build_ids);
 	free(f->window);
+	if (f->part_fd >= 0)
+		close(f->part_fd);
 }
 
 /* --- names --- */

@@ -49,6 +49,9 @@ struct perffile {
 	uint64_t size;      /* of the file, file mode */
 	bool cut, data_cut; /* file mode: of the features, of the records some are missing */
 	bool unclosed;      /* file mode: the writer never came to its end */
+	bool parted;        /* file mode: threads wrote what they recorded to files beside it */
+	unsigned part;      /* of these the next one */
+	int part_fd;        /* the one that is read, -1 none */
 	uint64_t data_at, data_end; /* file mode: where the next record is, where records end */
 	struct {
 		VEC(struct perffile_attr)
@@ -77,6 +80,8 @@ void perffile_close(struct perffile *f);
  * the payload that follows some of them.
  */
 size_t perffile_read(struct perffile *f, void *buf, size_t n);
+/* Go on with the next of the files beside it (@parted). False: there is none. */
+bool perffile_next_part(struct perffile *f);
 uint64_t perffile_offset(const struct perffile *f); /* where reading stands, for sentences */
 
 /* Records that describe the file itself, as pipe mode has them: ATTR, EVENT_UPDATE, FEATURE,

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "counting_sink.h"
@@ -207,6 +208,7 @@ struct form {
 	const char *name;
 	bool big, pipe, strange, unclosed;
 	bool flat;       /* no chains, but a trace of CoreSight */
+	bool parted;     /* threads wrote files of their own */
 	uint32_t packed; /* 0, PACKED, PACKED2 */
 	size_t attr, chunk;
 };
@@ -250,6 +252,8 @@ static void make_file(struct out *o, const struct form *f)
 	uint64_t features[4] = {1 << 3 | 1 << 4 | 1 << 6};
 	if (f->strange) /* features that nobody knows yet */
 		features[0] |= 1ull << 60, features[3] |= 1ull << 7;
+	if (f->parted)
+		features[0] |= 1 << 24;
 	put_magic(o);
 	put(o, HEADER, 8);
 	put(o, f->attr + 16, 8);
@@ -271,7 +275,7 @@ static void make_file(struct out *o, const struct form *f)
 		return;
 	patch(o, data + 8, o->n - start);
 	size_t table = o->n;
-	unsigned n = f->strange ? NFEATURES : 3;
+	unsigned n = f->strange ? NFEATURES : f->parted ? 4 : 3;
 	for (unsigned i = 0; i < 2 * n; i++)
 		put(o, 0, 8);
 	for (unsigned i = 0; i < n; i++) {
@@ -511,6 +515,44 @@ static void test_unclosed(void **state)
 	free(got);
 }
 
+/* perf record --threads: a directory, whose "data" knows of the files of each thread beside it. */
+static void test_parts(void **state)
+{
+	(void)state;
+	static const struct form form = {.name = "parts", .attr = OURS, .parted = true};
+	static const char *const names[] = {"data", "data.0", "data.1"};
+	char dir[] = "/tmp/altpttop-test-XXXXXX", paths[3][64];
+	struct counting c;
+	struct err err = {0};
+	assert_non_null(mkdtemp(dir));
+	for (unsigned i = 0; i < 3; i++) {
+		struct out o = {0};
+		if (i)
+			put_sample(&o, 9 - 4 * i, false);
+		else
+			make_file(&o, &form);
+		snprintf(paths[i], sizeof paths[i], "%s/%s", dir, names[i]);
+		FILE *f = fopen(paths[i], "w");
+		assert_non_null(f);
+		assert_int_equal(fwrite(o.data, 1, o.n, f), o.n);
+		fclose(f);
+		free(o.data);
+	}
+	for (unsigned whole = 0; whole < 2; whole++) {
+		counting_init(&c);
+		int rc = counting_read(&c, whole ? dir : paths[0], NULL, &err);
+		if (rc)
+			fail_msg("%u: %s", whole, err.msg);
+		assert_int_equal(c.samples, SAMPLES + (whole ? 2 : 0));
+		assert_int_equal(c.loss[LOSS_ORDER] + c.backwards, 0);
+		assert_int_equal(!strstr(c.said.buf, "open the directory"), whole);
+		counting_fini(&c);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		unlink(paths[i]);
+	rmdir(dir);
+}
+
 /* --- sums that perf record writes when it ends --- */
 
 static void put_lost_samples(struct out *o, uint16_t misc, uint64_t n, uint64_t time)
@@ -643,7 +685,8 @@ int main(void)
 		cmocka_unit_test(test_byte_orders), cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_compressed),  cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_flat),        cmocka_unit_test(test_unclosed),
-		cmocka_unit_test(test_losses),      cmocka_unit_test(test_offcpu),
+		cmocka_unit_test(test_parts),       cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_offcpu),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

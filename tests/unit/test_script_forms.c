@@ -422,6 +422,12 @@ static void test_other_text(void **state)
 		" bytes: Total 103B of 103B\n   65536000B (63.37%): 1638400B\n"
 		"   32768000B (31.68%): 409600B\n",
 		"# ==================\n# Owners\n/src  @somebody\n",
+		/* what looks like names, threads and events above stacks */
+		"#!/usr/bin/perl\n# dd 12 1.5: 2 cycles:\n"
+		"dd 12 1.5: 2 cycles: \n\tffffffff81d33df2 read_zero ([kernel.kallsyms])\n",
+		"fruit \n\tadd sugar\n\tbake it\n\n",
+		"   12 \nsome text\n",
+		"key: \n  name: value\n",
 	};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		struct counting c;

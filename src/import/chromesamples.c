@@ -29,12 +29,13 @@ static void say_what(const struct stackprofile *p)
 {
 	const struct import *im = p->im;
 	char text[256];
+	uint32_t event = p->moments.len ? p->moments.data[0].event : 0;
+	const char *name = im->event_names[event == STACKPROFILE_NONE ? p->wall : event];
 	if (p->moments.len)
 		snprintf(text, sizeof text,
 			 "%llu samples of a sampling profiler lie beside the spans: they are the "
 			 "event %.64s (-s %.64s)",
-			 (unsigned long long)p->moments.len, im->event_names[1],
-			 im->event_names[1]);
+			 (unsigned long long)p->moments.len, name, name);
 	else
 		snprintf(text, sizeof text,
 			 "there is a sampling profiler's data beside the events, without samples");

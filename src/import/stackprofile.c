@@ -285,13 +285,24 @@ static void find_nodes(struct stackprofile *p, const struct map64 *at, size_t of
 	p->moments.len = kept;
 }
 
-static int announce(struct stackprofile *p)
+/* The event of those that weigh their time. Where there are too many events there is none. */
+static void announce(struct stackprofile *p)
 {
 	static const char name[] = "wall";
+	for (size_t i = 0; i < p->moments.len; i++) {
+		if (p->moments.data[i].event != STACKPROFILE_NONE)
+			continue;
+		p->wall = import_event(p->im, name, sizeof name - 1, EVENT_NS, false);
+		break;
+	}
+	size_t kept = 0;
 	for (size_t i = 0; i < p->moments.len && p->wall == UINT16_MAX; i++)
-		if (p->moments.data[i].event == STACKPROFILE_NONE)
-			p->wall = import_event(p->im, name, sizeof name - 1, EVENT_NS, false);
-	return 0;
+		if (p->moments.data[i].event != STACKPROFILE_NONE)
+			p->moments.data[kept++] = p->moments.data[i];
+	if (p->wall == UINT16_MAX) {
+		p->lost += p->moments.len - kept;
+		p->moments.len = kept;
+	}
 }
 
 static int arrange_moments(struct stackprofile *p, const struct map64 *at)
@@ -320,7 +331,8 @@ static int arrange_moments(struct stackprofile *p, const struct map64 *at)
 		weigh(p, m + i, n);
 	}
 	sort_moments(p, compare_ends);
-	return announce(p);
+	announce(p);
+	return 0;
 }
 
 int stackprofile_arrange(struct stackprofile *p)

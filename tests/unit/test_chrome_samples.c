@@ -117,6 +117,22 @@ static void test_cut(void **state)
 	}
 }
 
+/* Chunks and named samples never come together; if they do, it is said whose event is which. */
+static void test_both(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_text("{\"traceEvents\":[" PROFILE(1000000) "," SPAN(1000000, 5) "," CHUNK(
+			1400000, NODE(1, 0, "f"), "1,1",
+			"100000,300000") "],\"samples\":[{\"name\":\"cycles\",\"ts\":2000,"
+					 "\"tid\":2,\"sf\":7}],\"stackFrames\":{\"7\":{"
+					 "\"name\":\"main\"}}}"),
+		0);
+	assert_string_equal(c.folded.buf, "Task 5000\nf 300000000\nf 300000000\n");
+	assert_non_null(strstr(c.said.buf, "event wall (-s wall)"));
+	counting_fini(&c);
+}
+
 /* Weights that are told count, under the name of their event. */
 static void test_weights(void **state)
 {
@@ -142,9 +158,8 @@ static void test_weights(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_no_begin),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_chunks),  cmocka_unit_test(test_no_begin),
+		cmocka_unit_test(test_cut),     cmocka_unit_test(test_both),
 		cmocka_unit_test(test_weights),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

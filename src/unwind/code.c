@@ -127,7 +127,7 @@ static bool x86_guess(const uint8_t *code, size_t size, size_t at, struct row *r
 		row.flags |= ROW_FP_SAVED;
 		row.fp_off = -16;
 	} else if (!x86_begins(here, ahead)) {
-		return flow_row(code, size, at, ret_row);
+		return flow_row(code, size, at, false, ret_row);
 	}
 	*ret_row = row;
 	return true;
@@ -155,4 +155,10 @@ bool code_guess_row(enum arch arch, const uint8_t *code, size_t size, size_t at,
 	if (arch == ARCH_X86_64)
 		return x86_guess(code, size, at, ret_row);
 	return arch == ARCH_AARCH64 && aarch64_guess(code + at, size - at, ret_row);
+}
+
+bool code_guess_caller(enum arch arch, const uint8_t *code, size_t size, size_t at,
+		       struct row *ret_row)
+{
+	return at < size && arch == ARCH_X86_64 && flow_row(code, size, at, true, ret_row);
 }

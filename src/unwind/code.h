@@ -33,4 +33,8 @@ bool code_left_stack(enum arch arch, const uint8_t *at, size_t size);
 bool code_guess_row(enum arch arch, const uint8_t *code, size_t size, size_t at,
 		    struct row *ret_row);
 
+/* The same for where a call in such code returns to; x86-64 only (flow.h). */
+bool code_guess_caller(enum arch arch, const uint8_t *code, size_t size, size_t at,
+		       struct row *ret_row);
+
 #endif

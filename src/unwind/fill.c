@@ -34,14 +34,15 @@ struct look {
 	struct draft *draft;
 };
 
-static void guess_row(const struct image *i, const struct regs_arch *arch, uint64_t pc,
+static void guess_row(const struct image *i, const struct regs_arch *arch, uint64_t pc, bool exact,
 		      struct row *row)
 {
 	const struct image_segment *s = image_segment_at(i, pc);
 	size_t size = 0;
 	const uint8_t *code = s ? image_at(i, s->vaddr, 1, &size) : NULL;
 	if (code)
-		code_guess_row(arch->arch, code, size, (size_t)(pc - s->vaddr), row);
+		(exact ? code_guess_row : code_guess_caller)(arch->arch, code, size,
+							     (size_t)(pc - s->vaddr), row);
 }
 
 static void no_cfi(struct look *l, const struct regs_arch *arch)
@@ -61,8 +62,8 @@ static void no_cfi(struct look *l, const struct regs_arch *arch)
 	else if (!l->exact &&
 		 code_exits_thread(arch->arch, at, size < EXIT_REACH ? size : EXIT_REACH))
 		row->cfa = ROW_END;
-	else if (l->exact)
-		guess_row(i, arch, pc, row);
+	else
+		guess_row(i, arch, pc, l->exact, row);
 }
 
 static void look_cfi(struct look *l)
@@ -125,7 +126,7 @@ static void look_body(void *ctx)
 	const struct regs_arch *arch = regs_arch_get(l->object->image->arch);
 	/* A stripped one, on its way out: without loading sp again. */
 	if (role == GOLANG_SWITCH && l->exact && arch)
-		guess_row(l->object->image, arch, l->vaddr, row);
+		guess_row(l->object->image, arch, l->vaddr, true, row);
 	if (row->cfa == ROW_NO_CFI)
 		row->cfa = rows[role];
 }

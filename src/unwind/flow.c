@@ -38,6 +38,7 @@ enum told {
 
 struct flow {
 	size_t size;
+	bool straight; /* what branches says nothing */
 	struct way ways[WAYS_MOST];
 	unsigned n, next, insns;
 	enum told told;
@@ -79,6 +80,8 @@ static void add_way(struct flow *f, size_t at, int32_t rel, const struct way *fr
 {
 	int64_t to = (int64_t)at + rel;
 
+	if (f->straight)
+		return;
 	if (to < 0 || (uint64_t)to >= f->size) {
 		tell(f, TOLD_TAIL, from, on_top(from));
 		return;
@@ -128,7 +131,7 @@ static bool follow(struct flow *f, struct way *w, const struct x86_insn *i,
 
 	switch (i->kind) {
 	case X86_JUMP: add_way(f, end, i->value, w); return false;
-	case X86_BRANCH: add_way(f, end, i->value, w); return true;
+	case X86_BRANCH: add_way(f, end, i->value, w); return !f->straight;
 	case X86_STOP: return false;
 	case X86_AWAY: tell(f, TOLD_TAIL, w, on_top(w)); return false;
 	case X86_RET: tell(f, TOLD_ROW, w, on_top(w)); return false;
@@ -166,10 +169,11 @@ static bool follow(struct flow *f, struct way *w, const struct x86_insn *i,
 	}
 }
 
-bool flow_row(const uint8_t *code, size_t size, size_t at, struct row *ret_row)
+bool flow_row(const uint8_t *code, size_t size, size_t at, bool called, struct row *ret_row)
 {
 	static const struct x86_insn none;
 	struct flow f = {.size = size,
+			 .straight = called,
 			 .ways = {{.at = at, .reg = -1, .copy_at = INT64_MAX, .fp = FP_AS_IT_IS}},
 			 .n = 1};
 
@@ -182,7 +186,7 @@ bool flow_row(const uint8_t *code, size_t size, size_t at, struct row *ret_row)
 			before = i;
 		}
 	}
-	if (f.told != TOLD_TAIL && f.told != TOLD_ROW)
+	if (f.told != TOLD_ROW && (f.told != TOLD_TAIL || called))
 		return false;
 	*ret_row = f.row;
 	return true;

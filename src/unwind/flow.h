@@ -11,8 +11,10 @@
 
 /*
  * A row for the instruction at @code[@at], if no frame is made there yet, or any more, or ever.
+ * @called: it is where a call returns to. Most callers have a frame, so only one is believed to
+ * have none that goes from there straight to its own return.
  * False: there is a frame, or it cannot be told; the frame pointer is the best there is.
  */
-bool flow_row(const uint8_t *code, size_t size, size_t at, struct row *ret_row);
+bool flow_row(const uint8_t *code, size_t size, size_t at, bool called, struct row *ret_row);
 
 #endif

@@ -48,12 +48,12 @@ few() { # NAME WAY PER-MILLE-WRONG LEAST-KNOWN [PER-MILLE-SHORT]
 }
 
 gcc -g -O2 -fomit-frame-pointer -o "$dir/known" $work/known.c
-judge known -n 300 -S 20000 "$dir/known"
+judge known -n 200 -S 20000 "$dir/known"
 for way in own libunwind libdw; do
-	check "a program with CFI: $way is right" few known $way 0 100
+	check "a program with CFI: $way is right" few known $way 0 70
 done
 
-judge spoilt -x -n 100 -S 20000 "$dir/known"
+judge spoilt -x -n 60 -S 20000 "$dir/known"
 all_wrong() {
 	echo "right, short, wrong: $(sum spoilt own) of $(sum spoilt known)"
 	[ "$(sum spoilt own | cut -d' ' -f3)" = "$(sum spoilt known)" ] && [ "$(sum spoilt known)" -gt 30 ]
@@ -77,7 +77,7 @@ check "the callers found are those in the source, tail calls' too" only_allowed
 
 if command -v node >/dev/null; then
 	for how in "" --jitless; do
-		judge node -n 400 -S 4000 node $how $work/modern.js
+		judge node -n 250 -S 4000 node $how $work/modern.js
 		check "node $how: built-ins and JIT code without CFI" few node own 15 120
 	done
 else
@@ -85,9 +85,9 @@ else
 fi
 if command -v go >/dev/null; then
 	GO111MODULE=off go build -ldflags='-s -w' -o "$dir/gos" $work/mix.go
-	judge gos -n 400 -S 4000 "$dir/gos"
+	judge gos -n 250 -S 4000 "$dir/gos"
 	# What a signal interrupted lies on another stack, of which the dump holds nothing.
-	check "Go, stripped: no CFI at all" few gos own 45 120 400
+	check "Go, stripped: no CFI at all" few gos own 25 120 400
 else
 	skip "Go" "no go here"
 fi

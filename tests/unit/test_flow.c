@@ -24,7 +24,7 @@ static int32_t cfa(const uint8_t *code, size_t size, size_t at, int32_t *ret_fp)
 {
 	struct row row = {.cfa = ROW_NO_CFI};
 
-	if (!flow_row(code, size, at, &row))
+	if (!flow_row(code, size, at, false, &row))
 		return 0;
 	assert_int_equal(row.cfa, ROW_SP);
 	assert_int_equal(row.ra_off, -8);
@@ -32,6 +32,32 @@ static int32_t cfa(const uint8_t *code, size_t size, size_t at, int32_t *ret_fp)
 	if (ret_fp)
 		*ret_fp = row.flags & ROW_FP_SAVED ? row.fp_off : 0;
 	return row.cfa_off;
+}
+
+/* Where a call returns to: only what goes straight to its own return has no frame for certain. */
+static void straight_behind_a_call(void **state)
+{
+	static const struct {
+		const uint8_t *code;
+		size_t size;
+		int32_t cfa; /* 0: the frame pointer has to tell */
+	} expect[] = {
+		{B("\x48\x92" RET), 8},                     /* xchg %rax,%rdx */
+		{B("\x48\x83\xc4\x08" RET), 16},            /* add $8,%rsp */
+		{B("\x48\x83\xc4\x08\x90" POP_FP RET), 24}, /* saved, but not made */
+		{B(SP_IS_FP POP_FP RET), 0},                /* made */
+		{B("\x85\xc0\x74\x01" RET RET), 0},         /* je: on two ways */
+		{B("\xeb\x00" RET), 0},                     /* jmp */
+		{B("\xff\xe0"), 0},                         /* jmp *%rax: a tail call, or a table */
+		{B("\x48\x8b\x45\xf8"), 0},                 /* it uses the frame, and is cut off */
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof expect / sizeof *expect; k++) {
+		struct row row = {.cfa = ROW_NO_CFI};
+		bool told = flow_row(expect[k].code, expect[k].size, 0, true, &row);
+		assert_int_equal(told ? row.cfa_off : 0, expect[k].cfa);
+	}
 }
 
 /* A leaf that makes a frame only where it has to call: V8's built-ins are made so. */
@@ -274,9 +300,13 @@ static void instructions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frame_in_one_branch), cmocka_unit_test(no_frame_at_all),
-		cmocka_unit_test(arguments_dropped),   cmocka_unit_test(tail_calls),
-		cmocka_unit_test(frames_of_go),        cmocka_unit_test(not_told),
+		cmocka_unit_test(straight_behind_a_call),
+		cmocka_unit_test(frame_in_one_branch),
+		cmocka_unit_test(no_frame_at_all),
+		cmocka_unit_test(arguments_dropped),
+		cmocka_unit_test(tail_calls),
+		cmocka_unit_test(frames_of_go),
+		cmocka_unit_test(not_told),
 		cmocka_unit_test(instructions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

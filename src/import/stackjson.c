@@ -177,13 +177,12 @@ static bool is_profile(const struct holder *h)
 
 static int find_track(struct stackprofile *p, uint64_t key, uint32_t *ret_track)
 {
-	for (uint32_t i = (uint32_t)p->tracks.len; i-- > 1;)
-		if (p->tracks.data[i].key == key) {
-			*ret_track = i;
-			return 0;
-		}
+	if (map64_get(&p->track_of, key, ret_track))
+		return 0;
 	*ret_track = (uint32_t)p->tracks.len;
-	return vec_push(&p->tracks, (struct stackprofile_track){.key = key});
+	if (vec_push(&p->tracks, (struct stackprofile_track){.key = key}))
+		return -ENOMEM;
+	return map64_put(&p->track_of, key, *ret_track);
 }
 
 static struct holder new_holder(const struct stackprofile *p)

@@ -18,6 +18,7 @@
 int stackprofile_init(struct stackprofile *p, struct import *im)
 {
 	*p = (struct stackprofile){.im = im, .stacked = STACKPROFILE_NONE, .wall = UINT16_MAX};
+	map64_init(&p->track_of);
 	return vec_push(&p->tracks, (struct stackprofile_track){0});
 }
 
@@ -26,6 +27,7 @@ void stackprofile_fini(struct stackprofile *p)
 	vec_fini(&p->nodes);
 	vec_fini(&p->links);
 	vec_fini(&p->tracks);
+	map64_fini(&p->track_of);
 	vec_fini(&p->pieces);
 	vec_fini(&p->ids);
 	vec_fini(&p->times);

@@ -9,6 +9,7 @@
 #ifndef ALTPTTOP_STACKPROFILE_H
 #define ALTPTTOP_STACKPROFILE_H
 
+#include "base/hash.h"
 #include "import/importer.h"
 
 #define STACKPROFILE_NONE \
@@ -64,7 +65,8 @@ struct stackprofile {
 	} links;
 	struct {
 		VEC(struct stackprofile_track)
-	} tracks; /* the first is of what stands in no event */
+	} tracks;              /* the first is of what stands in no event */
+	struct map64 track_of; /* by key */
 	struct {
 		VEC(struct stackprofile_piece)
 	} pieces;

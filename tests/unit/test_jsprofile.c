@@ -10,6 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "base/strbuf.h"
 #include "counting_sink.h"
 
 static struct counting c;
@@ -221,12 +223,42 @@ static void test_hermes(void **state)
 	counting_fini(&c);
 }
 
+/* CPU time of reading as many threads with a sample each. */
+static double many_threads(unsigned n)
+{
+	struct strbuf text;
+	uint64_t start;
+
+	strbuf_init(&text);
+	strbuf_puts(&text, "{\"traceEvents\":[],\"samples\":[");
+	for (unsigned i = 1; i <= n; i++)
+		strbuf_printf(&text, "%s{\"ts\":\"%u\",\"pid\":7,\"tid\":\"%u\",\"sf\":1}",
+			      i > 1 ? "," : "", i, i);
+	strbuf_puts(&text, "],\"stackFrames\":{\"1\":{\"name\":\"f\"}}}");
+	start = clock_thread_cpu_ns();
+	assert_int_equal(read_text(text.buf), 0);
+	start = clock_thread_cpu_ns() - start;
+	assert_int_equal(c.samples, n);
+	counting_fini(&c);
+	strbuf_fini(&text);
+	return (double)start;
+}
+
+/* Threads cost what they are many, not its square. */
+static void test_many_threads(void **state)
+{
+	(void)state;
+	double few = many_threads(5000), many = many_threads(80000);
+	print_message("16 times the threads take %.1f times as long\n", many / few);
+	assert_true(many < 60 * few);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpuprofile), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_old),        cmocka_unit_test(test_heap),
-		cmocka_unit_test(test_hermes),
+		cmocka_unit_test(test_hermes),     cmocka_unit_test(test_many_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

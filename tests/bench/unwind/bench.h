@@ -33,6 +33,7 @@ struct bench {
 	bool stitch;
 	const char *label;       /* one line of a table, NULL: sentences */
 	double complete, frames; /* compare's and measure's figures */
+	double lacks_one[WAYS];  /* %: identical save for one caller that the oracle leaves out */
 	double identical[WAYS], known[WAYS], warm_us[WAYS], warm_ns[WAYS], cold_us[WAYS];
 	size_t witness[WAYS][WITNESSES]; /* of chains that differ */
 };

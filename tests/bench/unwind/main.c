@@ -253,10 +253,17 @@ static void show(struct bench *b, size_t k, const struct chain *own, const struc
 	printf("\n");
 }
 
+/* Is all of @other there in @own, which has one frame more, at @at? */
+static bool lacks_one(const struct chain *own, const struct chain *other, uint32_t at)
+{
+	return at && own->n == other->n + 1 &&
+	       !memcmp(own->pcs + at + 1, other->pcs + at, (other->n - at) * sizeof *own->pcs);
+}
+
 static void compare(struct bench *b, unsigned way)
 {
 	static struct chain own, other;
-	size_t count[DIFFS] = {0}, complete = 0, shown = 0, frames = 0;
+	size_t count[DIFFS] = {0}, complete = 0, shown = 0, frames = 0, less = 0;
 	for (size_t k = 0; k < b->stacks.n; k++) {
 		enum witness seen = WITNESS_NEITHER;
 		uint32_t at;
@@ -266,6 +273,7 @@ static void compare(struct bench *b, unsigned way)
 		frames += own.n;
 		enum difference d = classify(b, &b->stacks.samples[k], &own, &other, way, &at);
 		count[d]++;
+		less += d && lacks_one(&own, &other, at);
 		if (d)
 			seen = ask_witness(b, &b->stacks.samples[k], &own, &other, at);
 		b->witness[way][seen] += d != DIFF_NONE;
@@ -278,6 +286,7 @@ static void compare(struct bench *b, unsigned way)
 	b->complete = 100 * (double)complete / n;
 	b->frames = (double)frames / n;
 	b->identical[way] = 100 * (double)count[0] / n;
+	b->lacks_one[way] = 100 * (double)less / n;
 	b->known[way] = 100 - 100 * (double)count[DIFF_OTHER] / n;
 	if (b->label)
 		return;
@@ -399,6 +408,9 @@ static void print_line(const struct bench *b)
 			       "%zu\n",
 			       ways[way].name, w[WITNESS_OWN], w[WITNESS_OTHER], w[WITNESS_BOTH],
 			       w[WITNESS_NEITHER]);
+		if (b->lacks_one[way] > 0)
+			printf("  %s lacks one caller, all else is identical: %.3f %%\n",
+			       ways[way].name, b->lacks_one[way]);
 	}
 }
 

@@ -209,14 +209,19 @@ static int print_text(struct session *s, const struct snapshot *snapshot,
 	return rc;
 }
 
+/* --format without -o: the report itself is in that format. */
+static enum snapshot_format report_format(const struct session *s)
+{
+	if (!s->options->output && s->options->format != FORMAT_AUTO)
+		return (enum snapshot_format)s->options->format;
+	return FORMAT_TEXT;
+}
+
 static int print_report(struct session *s, const struct snapshot *snapshot)
 {
 	struct err err;
-	enum snapshot_format format = FORMAT_TEXT;
+	enum snapshot_format format = report_format(s);
 
-	/* --format without -o: the report itself is in that format. */
-	if (!s->options->output && s->options->format != FORMAT_AUTO)
-		format = (enum snapshot_format)s->options->format;
 	struct printing printing = {.out = stdout};
 	struct export_out out = {.add = print_out, .ctx = &printing};
 	bool analysis = session_analysis(s) != VIEW_FUNCTIONS;
@@ -308,10 +313,12 @@ int batch_run(struct session *s)
 		duration = DEFAULT_SECONDS * 1000000000ull;
 	if (duration)
 		w.end_ns = s->started_ns + duration;
-	/* An answer that nobody reads: folding asks for names, which are then there at the end. Of
-	 * a recording every frame is wanted, and what tail calls left out is asked for at the end.
+	/* Names are asked for on the way, so that they are there at the end. A text report of
+	 * something live also wants to know which package holds what has none, and folding, whose
+	 * answer nobody reads, asks for that. What tail calls left out is asked for at the end.
 	 */
-	uint32_t names = s->options->target.file ? QUERY_NAMES : 0;
+	bool folds = !s->options->target.file && report_format(s) == FORMAT_TEXT;
+	uint32_t names = folds ? 0 : QUERY_NAMES;
 	engine_ask(s->engine, &(struct query){.view = VIEW_FUNCTIONS,
 					      .flags = options_query_flags(s->options) | names,
 					      .event = UINT16_MAX,

@@ -25,9 +25,29 @@ static void add_char(struct strbuf *b, const char **p)
 	*p += n ? n : 1;
 }
 
+/* Printable ASCII but ';', '"' and '\\', which no format here quotes: nearly all of any name. */
+static size_t ordinary(const char *text)
+{
+	const char *p = text;
+
+	while (*p >= ' ' && *p < 0x7f && *p != ';' && *p != '"' && *p != '\\')
+		p++;
+	return (size_t)(p - text);
+}
+
+/* Copy what is ordinary at *p; move on to what is not. Is there more? */
+static bool copy_ordinary(struct strbuf *b, const char **p)
+{
+	size_t n = ordinary(*p);
+
+	strbuf_add(b, *p, n);
+	*p += n;
+	return **p;
+}
+
 void escape_plain(struct strbuf *b, const char *text)
 {
-	while (*text)
+	while (copy_ordinary(b, &text))
 		add_char(b, &text);
 }
 
@@ -66,7 +86,7 @@ void escape_folded(struct strbuf *b, const char *text)
 	if (*text == '#') { /* would start a comment at a line's beginning */
 		add_hex(b, text++, 1);
 	}
-	while (*text) {
+	while (copy_ordinary(b, &text)) {
 		if (*text == ';') {
 			strbuf_putc(b, ':');
 			text++;
@@ -79,7 +99,7 @@ void escape_folded(struct strbuf *b, const char *text)
 void escape_json(struct strbuf *b, const char *text)
 {
 	strbuf_putc(b, '"');
-	while (*text) {
+	while (copy_ordinary(b, &text)) {
 		unsigned n = utf8_length(text);
 		if (n == 1 && (*text == '"' || *text == '\\'))
 			strbuf_printf(b, "\\%c", *text);
@@ -101,7 +121,7 @@ void escape_csv(struct strbuf *b, const char *text)
 
 	if (quote)
 		strbuf_putc(b, '"');
-	while (*text) {
+	while (copy_ordinary(b, &text)) {
 		if (*text == '"') {
 			strbuf_puts(b, "\"\"");
 			text++;

@@ -57,6 +57,15 @@ stripped_tells() {
 }
 if command -v strip >/dev/null; then
 	check "the report tells how much is without symbols, and where" stripped_tells
+	# A dpkg-query that tells what it was asked.
+	mkdir "$dir/bin" && printf '#!/bin/sh\necho "$2" >>"%s"\necho "bare: $2"\n' "$dir/asked" >"$dir/bin/dpkg-query" &&
+		chmod +x "$dir/bin/dpkg-query"
+	packaged() { # ARG...
+		: >"$dir/asked"
+		PATH=$dir/bin:$PATH batch --duration 2 -K "$@" -- "$dir/bare" 3 && cat "$dir/asked"
+	}
+	check "and what to install" eval 'packaged; grep "install bare-dbgsym for bare" "$dir/out" && grep -q "/bare$" "$dir/asked"'
+	check "no package is looked for where none is told" eval 'packaged --format folded && grep -q "^bare;" "$dir/out" && ! [ -s "$dir/asked" ]'
 	check "and not where it is not" eval 'batch --duration 0.5 -K -p $mine; ! grep -q "without symbols, .* in shares" "$dir/out"'
 fi
 

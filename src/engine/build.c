@@ -15,7 +15,8 @@
 
 #include "profile/snap.h"
 
-#define TEXT_MAX (64u << 10) /* of one formatted text */
+#define TEXT_MAX  (64u << 10) /* of one formatted text */
+#define ROWS_SEEN 200         /* from the top, that a screen may show now */
 
 const char *build_text(struct build *b, const char *fmt, ...)
 {
@@ -87,7 +88,7 @@ void build_want(struct build *b, frame_id frame)
 {
 	if (b->nwanted < sizeof b->wanted / sizeof *b->wanted)
 		b->wanted[b->nwanted++] = frame;
-	b->e->pace.unresolved = true;
+	b->e->pace.unresolved |= b->nrows <= ROWS_SEEN;
 }
 
 bool build_matches(const struct build *b, const char *text)

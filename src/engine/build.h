@@ -73,6 +73,7 @@ uint64_t build_set_covered_ns(const struct build *b);
 void build_copy(char *to, size_t size, const char *from);
 /* Make room for at most @n rows (and the rest row). False: no memory. */
 bool build_reserve(struct build *b, uint32_t n);
+/* The row being made lacks this name; the next answer comes with it, where the row may be seen. */
 void build_want(struct build *b, frame_id frame);
 /* Ask the resolver for the names that the fold lacks, those on screen first (publish.c). */
 void build_ask_names(struct build *b);

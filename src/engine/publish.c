@@ -15,6 +15,7 @@
 
 #define IDLE     0.0005 /* of a CPU: less is none */
 #define WANT_MAX 4096   /* frames asked for at once, beside those on screen */
+#define NAMELESS 0.01   /* of the time, that names may still move from row to row */
 
 const struct view_builder view_builders[VIEW_KINDS] = {
 	[VIEW_FUNCTIONS] = {.build = show_functions},
@@ -33,12 +34,17 @@ const struct view_builder view_builders[VIEW_KINDS] = {
 	[VIEW_TOPDOWN] = {.build = show_topdown},
 };
 
-/* Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. */
+/*
+ * Nodes of the fold that have no name yet. Frames recur in nodes; the resolver asks once. Rows
+ * that wait for their names are worth an answer as soon as these come (build_want), others only if
+ * they may change what a row shows: each new call path brings some, all the time.
+ */
 void build_ask_names(struct build *b)
 {
 	struct engine *e = b->e;
 	frame_id wanted[256];
 	uint32_t n = 0, asked = 0;
+	uint64_t self = 0, total = 0;
 
 	if (!e->setup.resolver)
 		return;
@@ -48,6 +54,9 @@ void build_ask_names(struct build *b)
 		frame_id frame = e->flat.nodes[i].frame;
 		if (tables_loc(b->t, frame))
 			continue;
+		self += e->flat.nodes[i].self.weight;
+		if (e->flat.nodes[i].total.weight > total)
+			total = e->flat.nodes[i].total.weight;
 		wanted[n++] = frame;
 		asked++;
 		if (n == sizeof wanted / sizeof *wanted) {
@@ -60,7 +69,8 @@ void build_ask_names(struct build *b)
 	if (e->flat.tails_wanted.len)
 		resolver_want_tails(e->setup.resolver, e->flat.tails_wanted.data,
 				    (uint32_t)e->flat.tails_wanted.len);
-	e->pace.unresolved |= asked > 0;
+	double most = (double)(self > total ? self : total);
+	e->pace.unresolved |= asked == WANT_MAX || most > NAMELESS * (double)e->flat.all.weight;
 }
 
 /* Nothing was folded: an idle target is only one of the reasons. */

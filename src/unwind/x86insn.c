@@ -17,209 +17,37 @@ enum {
 	BAD = 32,
 };
 
-static const uint8_t one_byte[256] = {
-#define ALU M, M, M, M, I8, IZ, BAD, BAD
-	ALU,
-	ALU,
-	ALU,
-	ALU,
-	ALU,
-	ALU,
-	ALU,
-	ALU, /* 00 … 3f */
-#undef ALU
-	/* 40: prefixes */ 0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	/* 50 */ 0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	/* 60 */ BAD,
-	BAD,
-	BAD,
-	M,
-	BAD,
-	BAD,
-	BAD,
-	BAD,
-	IZ,
-	M | IZ,
-	I8,
-	M | I8,
-	0,
-	0,
-	0,
-	0,
-	/* 70 */ I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	/* 80 */ M | I8,
-	M | IZ,
-	BAD,
-	M | I8,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	/* 90 */ 0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	BAD,
-	0,
-	0,
-	0,
-	0,
-	0,
-	/* a0: moffs, see below */ 0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	I8,
-	IZ,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	/* b0 */ I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	IZ,
-	IZ,
-	IZ,
-	IZ,
-	IZ,
-	IZ,
-	IZ,
-	IZ,
-	/* c0 */ M | I8,
-	M | I8,
-	I16,
-	0,
-	BAD,
-	BAD,
-	M | I8,
-	M | IZ,
-	I16 | I8,
-	0,
-	I16,
-	0,
-	0,
-	I8,
-	BAD,
-	0,
-	/* d0 */ M,
-	M,
-	M,
-	M,
-	BAD,
-	BAD,
-	BAD,
-	0,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	M,
-	/* e0 */ I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	I8,
-	IZ,
-	IZ,
-	BAD,
-	I8,
-	0,
-	0,
-	0,
-	0,
-	/* f0 */ BAD,
-	0,
-	BAD,
-	BAD,
-	0,
-	0,
-	M | I8 | GROUP3,
-	M | IZ | GROUP3,
-	0,
-	0,
-	0,
-	0,
-	0,
-	0,
-	M,
-	M,
+static const uint8_t follows_by_letter[128] = {
+	['m'] = M,
+	['b'] = I8,
+	['z'] = IZ,
+	['w'] = I16,
+	['B'] = M | I8,
+	['Z'] = M | IZ,
+	['e'] = I16 | I8, /* enter */
+	['3'] = M | I8 | GROUP3,
+	['4'] = M | IZ | GROUP3,
+	['x'] = BAD, /* none in 64-bit code, or met before: prefixes, VEX, EVEX */
+};
+
+/* A letter for each opcode of one byte; '.': nothing follows. Addresses of a0 … a3: see below. */
+static const char one_byte[16][17] = {
+	"mmmmbzxxmmmmbzxx", /* 00 */
+	"mmmmbzxxmmmmbzxx", /* 10 */
+	"mmmmbzxxmmmmbzxx", /* 20 */
+	"mmmmbzxxmmmmbzxx", /* 30 */
+	"................", /* 40 */
+	"................", /* 50 */
+	"xxxmxxxxzZbB....", /* 60 */
+	"bbbbbbbbbbbbbbbb", /* 70 */
+	"BZxBmmmmmmmmmmmm", /* 80 */
+	"..........x.....", /* 90 */
+	"........bz......", /* a0 */
+	"bbbbbbbbzzzzzzzz", /* b0 */
+	"BBw.xxBZe.w..bx.", /* c0 */
+	"mmmmxxx.mmmmmmmm", /* d0 */
+	"bbbbbbbbzzxb....", /* e0 */
+	"x.xx..34......mm", /* f0 */
 };
 
 /* After 0f: ModRM save where told otherwise. */
@@ -284,17 +112,31 @@ static void read_modrm(struct reader *r, struct parts *p)
 		p->disp = next_signed(r, 4);
 }
 
-/* VEX and EVEX: the map is in the payload, the opcode follows it. */
+/* VEX, EVEX and XOP: the map is in the payload, the opcode follows it. */
 static unsigned read_vex(struct reader *r, struct parts *p, uint8_t lead)
 {
 	uint8_t payload = next(r);
-	unsigned map = lead == 0xc5 ? 1 : lead == 0xc4 ? payload & 0x1f : payload & 7;
+	unsigned map = lead == 0xc5 ? 1 : lead == 0x62 ? payload & 7 : payload & 0x1f;
 
-	for (unsigned k = lead == 0xc5 ? 0 : lead == 0xc4 ? 1 : 2; k > 0; k--)
+	/* Its B is kept as REX's, for the base of an address; both are inverted. */
+	p->rex = lead != 0xc5 && !(payload & 0x20);
+	for (unsigned k = lead == 0xc5 ? 0 : lead == 0x62 ? 2 : 1; k > 0; k--)
 		next(r);
 	p->opcode = 0xf3800;
 	uint8_t op = next(r);
-	return map == 3 ? M | I8 : map == 1 ? two_bytes(op) & (unsigned)~IZ : M;
+	switch (map) {
+	case 1: return two_bytes(op) & (unsigned)~IZ;
+	case 3:
+	case 8: return M | I8; /* 8 and on: XOP */
+	case 10: return M | IZ;
+	default: return M;
+	}
+}
+
+/* XOP begins as a pop does, but for bits that this has as zeros. */
+static bool is_xop(const struct reader *r, uint8_t op)
+{
+	return op == 0x8f && r->pos < r->size && (r->at[r->pos] & 0x1f) >= 8;
 }
 
 static unsigned read_opcode(struct reader *r, struct parts *p)
@@ -313,11 +155,11 @@ static unsigned read_opcode(struct reader *r, struct parts *p)
 		p->rex = op;
 		op = next(r);
 	}
-	if (op == 0xc4 || op == 0xc5 || op == 0x62)
+	if (op == 0xc4 || op == 0xc5 || op == 0x62 || is_xop(r, op))
 		return read_vex(r, p, op);
 	p->opcode = op;
 	if (op != 0x0f)
-		return one_byte[op];
+		return follows_by_letter[(unsigned char)one_byte[op >> 4][op & 15]];
 	op = next(r);
 	p->opcode = 0x0f00u + op;
 	if (op != 0x38 && op != 0x3a)

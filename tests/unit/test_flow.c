@@ -267,7 +267,11 @@ static void instructions(void **state)
 		{"\x4c\x8b\x6c\x24\x10", 5, X86_NEXT, 16}, /* r13 */
 		{"\x48\x8d\xac\x24\0\1\0\0", 8, X86_FP_INTO, 256},
 		{"\x48\x8b\x45\xf8", 4, X86_BY_FP, -8},
-		{"\x49\x8b\x45\xf8", 4, X86_NEXT, -8}, /* r13 */
+		{"\xc5\xfb\x10\x45\xf8", 5, X86_BY_FP, 0},
+		{"\xc4\xc1\x7b\x10\x45\xf8", 6, X86_NEXT, 0},      /* by %r13 */
+		{"\x62\xf1\xff\x08\x10\x45\x01", 7, X86_BY_FP, 0}, /* EVEX, */
+		{"\x62\xd1\xff\x08\x10\x45\x01", 7, X86_NEXT, 0},  /* by %r13 */
+		{"\x49\x8b\x45\xf8", 4, X86_NEXT, -8},             /* r13 */
 		{"\x0f\x84\x64\0\0\0", 6, X86_BRANCH, 100},
 		{"\x75\xfe", 2, X86_BRANCH, -2},
 		{"\xe9\xfb\xff\xff\xff", 5, X86_JUMP, -5},
@@ -282,6 +286,8 @@ static void instructions(void **state)
 		{"\xf6\x41\x0d\x02", 4, X86_NEXT, 2},
 		{"\xf6\x51\x0d", 3, X86_NEXT, 0}, /* not, without an immediate */
 		{"\xc5\xf8\x77", 3, X86_NEXT, 0},
+		{"\x8f\xe8\x78\xc2\xec\x0e", 6, X86_NEXT, 14}, /* vprotd */
+		{"\x8f\x04\x24", 3, X86_POP, -1},
 		{"\xc4\xe3\x7d\x39\xc1\x01", 6, X86_NEXT, 1},
 	};
 

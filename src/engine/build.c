@@ -88,6 +88,7 @@ void build_want(struct build *b, frame_id frame)
 {
 	if (b->nwanted < sizeof b->wanted / sizeof *b->wanted)
 		b->wanted[b->nwanted++] = frame;
+	b->e->pace.nameless = true;
 	b->e->pace.unresolved |= b->nrows <= ROWS_SEEN;
 }
 

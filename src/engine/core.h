@@ -85,7 +85,8 @@ struct pace {
 	uint64_t start_ns, cost_ns; /* of the last answer */
 	uint64_t first_ns;          /* of the first */
 	uint64_t generation;        /* of the tables it saw */
-	bool unresolved;            /* it had rows without names */
+	bool unresolved;            /* it had rows without names that may be seen */
+	bool nameless;              /* it had something without a name */
 	bool unread;                /* it had no source yet: the resolver makes it without a word */
 	bool answered;              /* the question in force has had an answer */
 };

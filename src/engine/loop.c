@@ -25,6 +25,7 @@
 #define DRAIN_NS        (20 * MS)  /* of draining before commands and answers get a look */
 #define EARLY_NS        (100 * MS) /* between answers in the first second */
 #define NAMES_NS        (50 * MS)  /* before an answer that only brings names */
+#define NAMES_FAR_NS    (1000 * MS) /* likewise, to rows that are not on screen */
 #define FIRST_SECOND_NS (1000 * MS)
 #define SHARE           5 /* folding takes at most 1/SHARE of the time */
 #define IDLE_NS         (1000 * MS)
@@ -133,9 +134,11 @@ static uint64_t due_ns(const struct engine *e, uint64_t now_ns)
 	uint64_t step = e->interval_ms * MS;
 	if (p->start_ns - p->first_ns < FIRST_SECOND_NS && step > EARLY_NS)
 		step = EARLY_NS;
-	bool named = p->unresolved && tables_generation(e->tables) != p->generation;
-	if ((named || p->unread) && step > NAMES_NS)
+	bool named = tables_generation(e->tables) != p->generation;
+	if (((named && p->unresolved) || p->unread) && step > NAMES_NS)
 		step = NAMES_NS;
+	else if (named && p->nameless && step > NAMES_FAR_NS)
+		step = NAMES_FAR_NS;
 	if (step < SHARE * p->cost_ns)
 		step = SHARE * p->cost_ns;
 	return p->start_ns + step;
@@ -155,11 +158,12 @@ static void answer_if_due(struct engine *e)
 			    .first_ns = e->pace.first_ns ? e->pace.first_ns : now,
 			    .generation = tables_generation(e->tables),
 			    .answered = true};
-	e->pace.unresolved = e->pace.unread = false;
+	e->pace.unresolved = e->pace.nameless = e->pace.unread = false;
 	e->dirty = false;
 	atomic_store(&e->doctor.fresh, false);
 	engine_publish(e, now);
 	next.unresolved = e->pace.unresolved;
+	next.nameless = e->pace.nameless;
 	next.unread = e->pace.unread;
 	next.cost_ns = clock_thread_cpu_ns() - cpu;
 	e->pace = next;

@@ -70,6 +70,7 @@ void build_ask_names(struct build *b)
 		resolver_want_tails(e->setup.resolver, e->flat.tails_wanted.data,
 				    (uint32_t)e->flat.tails_wanted.len);
 	double most = (double)(self > total ? self : total);
+	e->pace.nameless |= asked > 0;
 	e->pace.unresolved |= asked == WANT_MAX || most > NAMELESS * (double)e->flat.all.weight;
 }
 

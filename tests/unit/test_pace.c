@@ -20,7 +20,8 @@ static void test_rows(void **state)
 	b = (struct build){.e = &e, .nrows = 5000};
 	build_want(&b, 1);
 	assert_false(e.pace.unresolved); /* far below the screen */
-	assert_int_equal(b.nwanted, 1);  /* asked for nevertheless */
+	assert_true(e.pace.nameless);
+	assert_int_equal(b.nwanted, 1); /* asked for nevertheless */
 	b.nrows = 20;
 	build_want(&b, 2);
 	assert_true(e.pace.unresolved);
@@ -51,6 +52,7 @@ static bool hurries(uint32_t n, uint64_t self, uint64_t total)
 	resolver_free(r);
 	tables_free(t);
 	free(nodes);
+	assert_int_equal(e.pace.nameless, n > 0);
 	return e.pace.unresolved;
 }
 

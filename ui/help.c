@@ -68,6 +68,26 @@ static void add_keys(struct ui *ui, struct strbuf *text)
 	}
 }
 
+/* The keys of edit.c and of menus. */
+static void add_typing(struct strbuf *text)
+{
+	static const char *const lines[][2] = {
+		{"Enter", "take it"},
+		{"Esc ^C ^G", "give up; nothing is changed"},
+		{"Arrows ^B ^F", "a character back, forth"},
+		{"Home End ^A ^E", "to the start, to the end"},
+		{"Del ^D", "delete the character at the caret"},
+		{"^W ^U ^K", "delete a word, all before the caret, all after it"},
+	};
+
+	strbuf_puts(text, "\n\001Where text is typed\n");
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		strbuf_puts(text, "  ");
+		padded(text, lines[i][0], 16);
+		strbuf_printf(text, "%s\n", lines[i][1]);
+	}
+}
+
 /* Columns that the answer names. */
 static void add_cells(const struct page *page, struct strbuf *text)
 {
@@ -143,6 +163,7 @@ void help_open(struct ui *ui)
 	text = overlay_text(ui, title, false);
 	strbuf_printf(text, "\n%s\n", page->screen->about);
 	add_keys(ui, text);
+	add_typing(text);
 	add_columns(page, text);
 	add_words(text);
 	add_quality(ui, text);

@@ -217,6 +217,18 @@ static void question_key(struct ui *ui, uint32_t key)
 		prompt_end(ui, false);
 }
 
+/* Of the terminal, not of the screen: they work under everything, save as letters, which are typed.
+ */
+static bool terminal_key(struct ui *ui, uint32_t key)
+{
+	enum action action = keymap_find(&ui->keys, key);
+
+	if ((action != ACTION_REDRAW && action != ACTION_SUSPEND) || (key >= ' ' && key < K_F1))
+		return false;
+	app_act(ui, action);
+	return true;
+}
+
 bool overlay_key(struct ui *ui, uint32_t key)
 {
 	static void (*const keys[])(struct ui *, uint32_t) = {
@@ -228,7 +240,8 @@ bool overlay_key(struct ui *ui, uint32_t key)
 
 	if (ui->overlay.kind == OVERLAY_NONE)
 		return false;
-	keys[ui->overlay.kind](ui, key);
+	if (!terminal_key(ui, key))
+		keys[ui->overlay.kind](ui, key);
 	return true;
 }
 

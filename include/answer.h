@@ -264,7 +264,6 @@ struct answer_status {
 	bool totals_low; /* of a recording's shortened paths it lacks what they went through */
 	uint8_t nspark;
 	float spark[SPARK_MAX]; /* CPU use by second, newest last; negative: no data */
-	char say[256];          /* the newest sentence from the source, "" none */
 };
 
 #define QUERY_TEXT 128

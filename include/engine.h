@@ -66,6 +66,7 @@ void engine_ask(struct engine *e, const struct query *q);
 void engine_command(struct engine *e, const struct command *c);
 const struct answer *
 engine_answer(struct engine *e); /* newest, with a reference; NULL before the first */
+/* The oldest that waits; last, a word on how many did not fit. */
 bool engine_notice(struct engine *e, struct notice *ret_notice);
 /* Readable when an answer or a notice arrived; engine_answer resets it, so look for notices after.
  */

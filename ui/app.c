@@ -15,6 +15,7 @@
 #define WINDOW_START_NS 10000000000ULL
 #define MESSAGE_NS      6000000000ULL
 #define MESSAGE_LINE    80
+#define LEAST_NS        2000000000ULL /* before the next message takes the place of one */
 #define WHEEL_LINES     3
 
 static const struct screen *const screens[VIEW_KINDS] = {
@@ -48,6 +49,7 @@ void app_say(struct ui *ui, enum message_kind kind, const char *fmt, ...)
 	vsnprintf(ui->message, sizeof ui->message, fmt, ap);
 	va_end(ap);
 	ui->message_kind = kind;
+	ui->notice_until_ns = 0;
 	ui->message_until_ns = kind == MESSAGE_ERROR ? 0
 						     : clock_mono_ns() + reading_ns(ui->message);
 	ui->redraw = true;
@@ -213,9 +215,23 @@ static void notice(struct ui *ui, const struct notice *n)
 		break;
 	case NOTICE_EXISTS:
 		ui->exists = is_saved_last(ui, n->text);
-		if (!ui->exists)
-			app_say(ui, MESSAGE_WARN, "%s exists: not saved", n->text);
+		if (ui->exists)
+			return;
+		app_say(ui, MESSAGE_WARN, "%s exists: not saved", n->text);
 	}
+	ui->notice_until_ns = clock_mono_ns() + LEAST_NS;
+}
+
+/*
+ * One after the other, so that each can be read: what lies over the screen hides none, and an error
+ * stays until a key is pressed. The others wait with the engine.
+ */
+static bool takes_notice(const struct ui *ui)
+{
+	if (ui->overlay.kind != OVERLAY_NONE)
+		return false;
+	return !ui->message_kind ||
+	       (ui->message_until_ns && clock_mono_ns() >= ui->notice_until_ns);
 }
 
 /* Does @a answer what @page asks, though perhaps with an older sort or window? */
@@ -254,11 +270,6 @@ static void take_answer(struct ui *ui)
 		ui->until_ns = a->time_ns;
 	if (app_reading(ui) && !ui->progress_from_ns)
 		ui->progress_from_ns = clock_mono_ns();
-	if (*a->status.say && strcmp(a->status.say, ui->said) &&
-	    ui->message_kind == MESSAGE_NONE) { /* else once that is gone */
-		snprintf(ui->said, sizeof ui->said, "%s", a->status.say);
-		app_say(ui, MESSAGE_WARN, "%s", ui->said);
-	}
 	page_take(ui, page, a);
 	ui->redraw = true;
 }
@@ -291,7 +302,7 @@ void app_poll(struct ui *ui)
 	find_event(ui);
 
 	take_answer(ui); /* first: it rests engine_fd */
-	while (engine_notice(ui->engine, &n))
+	while (takes_notice(ui) && engine_notice(ui->engine, &n))
 		notice(ui, &n);
 	ask_to_replace(ui);
 	if (ui->message_kind && ui->message_until_ns && clock_mono_ns() > ui->message_until_ns) {

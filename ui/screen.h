@@ -133,7 +133,7 @@ struct ui {
 	enum message_kind message_kind;
 	char message[600];
 	uint64_t message_until_ns; /* 0: until a key is pressed */
-	char said[256];            /* the newest sentence of the source that was shown */
+	uint64_t notice_until_ns;  /* the next waits, so that this one can be read */
 	struct command save;       /* to be repeated with replace */
 	char save_name[EDIT_TEXT];
 	bool exists; /* that file does: to be asked as soon as nothing lies over the screen */

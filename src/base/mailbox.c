@@ -15,7 +15,7 @@
 
 struct mailbox {
 	pthread_mutex_t lock;
-	size_t message_bytes;
+	size_t message_bytes, refused;
 	unsigned capacity, first, count;
 	int fd;
 	unsigned char messages[];
@@ -61,6 +61,8 @@ bool mailbox_post(struct mailbox *m, const void *message)
 	bool fits = m->count < m->capacity;
 	if (fits)
 		memcpy(message_at(m, m->count++), message, m->message_bytes);
+	else
+		m->refused++;
 	pthread_mutex_unlock(&m->lock);
 
 	uint64_t one = 1;
@@ -80,6 +82,15 @@ bool mailbox_take(struct mailbox *m, void *ret_message)
 	}
 	pthread_mutex_unlock(&m->lock);
 	return any;
+}
+
+size_t mailbox_refused(struct mailbox *m)
+{
+	pthread_mutex_lock(&m->lock);
+	size_t refused = m->refused;
+	m->refused = 0;
+	pthread_mutex_unlock(&m->lock);
+	return refused;
 }
 
 int mailbox_fd(const struct mailbox *m)

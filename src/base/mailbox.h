@@ -7,15 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A queue of fixed-size messages, bounded; posting never waits: false when full. Wakes an eventfd.
- */
+/* A queue of fixed-size messages, bounded; posting never waits: false when full, which is counted.
+ * Wakes an eventfd. */
 struct mailbox;
 struct mailbox *mailbox_new(size_t message_bytes, unsigned capacity);
 void mailbox_free(struct mailbox *m);
 bool mailbox_post(struct mailbox *m, const void *message);
 bool mailbox_take(struct mailbox *m, void *ret_message); /* one consumer; false: empty */
-int mailbox_fd(const struct mailbox *m);                 /* readable while messages may wait */
-void mailbox_drain_fd(struct mailbox *m);                /* consumer: reset before taking */
+size_t mailbox_refused(struct mailbox *m); /* messages that did not fit since this was last asked */
+int mailbox_fd(const struct mailbox *m);   /* readable while messages may wait */
+void mailbox_drain_fd(struct mailbox *m);  /* consumer: reset before taking */
 
 /*
  * One slot that holds the newest of something with reference counts (an answer, a query). The slot

@@ -98,7 +98,7 @@ struct engine {
 	/* Channels. */
 	struct shared shared;
 	struct spsc *ring;
-	struct mailbox *commands, *notices, *says, *jobs, *waits;
+	struct mailbox *commands, *notices, *jobs, *waits;
 	struct slot *asked, *answer;
 	struct text_box doctor;
 	struct calls_box calls;
@@ -134,7 +134,6 @@ struct engine {
 	uint64_t loss_seen[LOSS_KINDS];
 	struct count_state *counts; /* [EVENT_MAX] */
 	struct topdown_fit *fits;   /* by set, NULL: not tried yet */
-	char say[SAY_BYTES];
 	bool no_kernel, no_user;
 	struct triggers triggers;
 	struct output output;

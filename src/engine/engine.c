@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -24,7 +25,6 @@
 #define RING_FILE_BYTES  ((size_t)2 << 20) /* of a recording, which waits; nearer to the CPUs */
 #define COMMANDS_WAITING 32
 #define NOTICES_WAITING  64
-#define SAYS_WAITING     64
 #define JOBS_WAITING     16
 #define WAITS_WAITING    16
 #define NS_PER_MS        1000000ull
@@ -48,7 +48,6 @@ static int make_channels(struct engine *e)
 	e->ring = spsc_new(e->setup.live ? RING_BYTES : RING_FILE_BYTES);
 	e->commands = mailbox_new(sizeof(struct command), COMMANDS_WAITING);
 	e->notices = mailbox_new(sizeof(struct notice), NOTICES_WAITING);
-	e->says = mailbox_new(SAY_BYTES, SAYS_WAITING);
 	e->jobs = mailbox_new(sizeof(struct job), JOBS_WAITING);
 	e->waits = mailbox_new(sizeof(struct snap_wait *), WAITS_WAITING);
 	e->asked = slot_new(ask_ref, ask_unref);
@@ -57,10 +56,14 @@ static int make_channels(struct engine *e)
 	e->ui_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (e->wake_fd < 0 || e->ui_fd < 0) /* mailboxes have descriptors too */
 		return -EMFILE;
-	return e->ring && e->commands && e->notices && e->says && e->jobs && e->waits && e->asked &&
-			       e->answer
+	return e->ring && e->commands && e->notices && e->jobs && e->waits && e->asked && e->answer
 		       ? 0
 		       : -ENOMEM;
+}
+
+static void tell_sentence(void *engine, const char *sentence)
+{
+	engine_tell(engine, NOTICE_WARN, "%s", sentence);
 }
 
 static int make_parts(struct engine *e)
@@ -68,7 +71,8 @@ static int make_parts(struct engine *e)
 	struct intake_config config = {.tables = e->tables,
 				       .shared = &e->shared,
 				       .ring = e->ring,
-				       .says = e->says,
+				       .say = tell_sentence,
+				       .say_ctx = e,
 				       .resolver = e->setup.resolver,
 				       .symfs = e->setup.symfs,
 				       .live = e->setup.live,
@@ -150,7 +154,6 @@ void engine_free(struct engine *e)
 	slot_free(e->answer);
 	mailbox_free(e->commands);
 	mailbox_free(e->notices);
-	mailbox_free(e->says);
 	mailbox_free(e->jobs);
 	mailbox_free(e->waits);
 	spsc_free(e->ring);
@@ -333,7 +336,17 @@ const struct answer *engine_answer(struct engine *e)
 
 bool engine_notice(struct engine *e, struct notice *ret_notice)
 {
-	return mailbox_take(e->notices, ret_notice);
+	size_t lost;
+
+	if (mailbox_take(e->notices, ret_notice))
+		return true;
+	lost = mailbox_refused(e->notices);
+	if (!lost)
+		return false;
+	ret_notice->kind = NOTICE_WARN;
+	snprintf(ret_notice->text, sizeof ret_notice->text,
+		 "%zu more message%s came too fast to be kept", lost, lost == 1 ? "" : "s");
+	return true;
 }
 
 int engine_fd(const struct engine *e)

@@ -39,7 +39,8 @@ struct intake {
 	struct tables *tables;
 	struct shared *shared;
 	struct spsc *ring;
-	struct mailbox *says;
+	void (*say)(void *ctx, const char *sentence);
+	void *say_ctx;
 	struct resolver *resolver;
 	struct unwinder *unwinder;
 	struct lives lives;
@@ -380,10 +381,7 @@ static bool take_progress(void *ctx, uint64_t done, uint64_t all)
 static void take_say(void *ctx, const char *sentence)
 {
 	struct intake *in = ctx;
-	char text[SAY_BYTES];
-	strncpy(text, sentence, sizeof text - 1);
-	text[sizeof text - 1] = '\0';
-	mailbox_post(in->says, text);
+	in->say(in->say_ctx, sentence);
 }
 
 static void take_analysis(void *ctx, struct analysis *a)
@@ -448,7 +446,8 @@ struct intake *intake_new(const struct intake_config *config)
 	in->tables = config->tables;
 	in->shared = config->shared;
 	in->ring = config->ring;
-	in->says = config->says;
+	in->say = config->say;
+	in->say_ctx = config->say_ctx;
 	in->live = config->live;
 	in->named = config->named;
 	in->resolver = config->resolver;

@@ -8,17 +8,15 @@
 #ifndef ALTPTTOP_INTAKE_H
 #define ALTPTTOP_INTAKE_H
 
-#include "base/mailbox.h"
 #include "engine/lives.h"
 #include "engine/shared.h"
-
-#define SAY_BYTES 256 /* a sentence of a source, with its NUL */
 
 struct intake_config {
 	struct tables *tables;
 	struct shared *shared;
 	struct spsc *ring;
-	struct mailbox *says;      /* of SAY_BYTES each */
+	void (*say)(void *ctx, const char *sentence); /* on the source thread */
+	void *say_ctx;
 	struct resolver *resolver; /* told where a recording was made; may be NULL */
 	const char *symfs;
 	bool live;

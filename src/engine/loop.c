@@ -73,17 +73,6 @@ struct window engine_window(const struct engine *e, uint64_t length_ns, uint64_t
 	return w;
 }
 
-static void take_says(struct engine *e)
-{
-	char text[SAY_BYTES];
-	mailbox_drain_fd(e->says);
-	while (mailbox_take(e->says, text)) {
-		memcpy(e->say, text, sizeof e->say);
-		engine_tell(e, NOTICE_INFO, "%s", text);
-		e->dirty = true;
-	}
-}
-
 static void take_question(struct engine *e)
 {
 	struct ask *a = slot_take(e->asked);
@@ -101,7 +90,6 @@ static void take_end(struct engine *e)
 	size_t len;
 	if (spsc_peek(e->ring, &len))
 		return; /* first what it delivered */
-	take_says(e);   /* and said */
 	e->said_finished = true;
 	e->ended_ns = clock_mono_ns();
 	e->dirty = true;
@@ -186,7 +174,6 @@ static void wait_for_more(struct engine *e, bool armed)
 	bool reads = e->setup.output_fd >= 0 && !e->output.closed;
 	struct pollfd fds[] = {
 		{.fd = e->wake_fd, .events = POLLIN},
-		{.fd = mailbox_fd(e->says), .events = POLLIN},
 		{.fd = reads ? e->setup.output_fd : -1, .events = POLLIN},
 		{.fd = armed ? spsc_fd(e->ring) : -1, .events = POLLIN},
 	};
@@ -195,7 +182,7 @@ static void wait_for_more(struct engine *e, bool armed)
 	uint64_t count;
 	if (fds[0].revents && read(e->wake_fd, &count, sizeof count) < 0)
 		return;
-	if (fds[2].revents) {
+	if (fds[1].revents) {
 		output_read(&e->output, e->setup.output_fd);
 		e->dirty = true;
 	}
@@ -207,7 +194,6 @@ void *engine_main(void *arg)
 
 	altstack_use();
 	while (!atomic_load(&e->stopping)) {
-		take_says(e);
 		engine_obey(e);
 		take_question(e);
 		bool more = false;

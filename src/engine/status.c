@@ -281,5 +281,4 @@ void build_status(struct build *b, struct answer_status *s)
 	s->recording = !e->setup.live;
 	fill_by_period(b, s);
 	s->progress = engine_progress(e);
-	build_copy(s->say, sizeof s->say, e->say);
 }

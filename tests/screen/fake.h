@@ -28,8 +28,7 @@ struct fake {
 	const char *const *events; /* sampled ones of a recording, NULL-terminated; NULL none */
 	double reading;            /* a recording, read so far; 0: live */
 	bool marked;
-	bool download;   /* a debug file is on its way */
-	const char *say; /* a sentence of the source; NULL none */
+	bool download; /* a debug file is on its way */
 	uint64_t time_ns;
 };
 

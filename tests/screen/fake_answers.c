@@ -511,7 +511,6 @@ static void status_of(struct fake *f, struct answer_status *s)
 		s->download_all = 80u << 20;
 		s->download_waiting = 2;
 	}
-	snprintf(s->say, sizeof s->say, "%s", f->say ? f->say : "");
 	s->nspark = SPARK_MAX;
 	for (int i = 0; i < SPARK_MAX; i++)
 		s->spark[i] = (float)(1.2 +

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "desk.h"
 
 /* Saving takes a while; the question comes when the person types something else. */
@@ -41,6 +42,7 @@ static void a_question_is_about_the_file_that_exists(void **state)
 	script_keys(&s, "s ^U \"first.csv Enter");
 	script_keys(&s, "s ^U \"second.csv Enter");
 	fake_notice(&s.fake, NOTICE_EXISTS, "first.csv");
+	clock_fake(1000000000000ULL + 2000000000ULL, 1); /* the word on the second was read */
 	script_refresh(&s);
 	assert_false(screen_has("second.csv exists"));
 	assert_true(screen_has("first.csv exists"));
@@ -137,18 +139,74 @@ static void screens_with_their_own_order(void **state)
 	}
 }
 
-/* A sentence of the source that comes while another message stands is told after it. */
+/* Messages that come together are told one after the other, none below what lies over the screen.
+ */
 static void no_sentence_is_swallowed(void **state)
 {
 	(void)state;
 	fake_notice(&s.fake, NOTICE_ERROR, "an error that stands until a key is pressed");
+	fake_notice(&s.fake, NOTICE_WARN, "perf was refused: using the timer sampler");
+	fake_notice(&s.fake, NOTICE_SAVED, "one.csv");
+	fake_notice(&s.fake, NOTICE_FINISHED, "the target has ended");
 	script_refresh(&s);
-	s.fake.say = "perf was refused: using the timer sampler";
+	assert_true(screen_has("an error that stands"));
+	clock_fake(1000000000000ULL + 60000000000ULL, 1);
 	script_refresh(&s);
 	assert_true(screen_has("an error that stands"));
 	script_keys(&s, "Down");
+	assert_true(screen_has("perf was refused"));
+	clock_fake(1000000000000ULL + 61000000000ULL, 1);
 	script_refresh(&s);
 	assert_true(screen_has("perf was refused"));
+	clock_fake(1000000000000ULL + 62000000000ULL, 1);
+	script_refresh(&s);
+	assert_true(screen_has("saved one.csv"));
+	script_keys(&s, "/ \"a");
+	clock_fake(1000000000000ULL + 70000000000ULL, 1);
+	script_refresh(&s);
+	script_keys(&s, "Esc");
+	assert_true(screen_has("the target has ended"));
+}
+
+/* Under whatever lies over the screen: it stays as it is, and so does what was typed. */
+static void redraw_and_suspend_work_everywhere(void **state)
+{
+	static const struct {
+		const char *open;
+		enum overlay_kind kind;
+	} overlays[] = {{"/ \"abc", OVERLAY_PROMPT},
+			{"F6", OVERLAY_MENU},
+			{"e", OVERLAY_MENU},
+			{"?", OVERLAY_TEXT},
+			{"y", OVERLAY_TEXT}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof overlays / sizeof *overlays; i++) {
+		script_keys(&s, overlays[i].open);
+		assert_int_equal(s.ui.overlay.kind, overlays[i].kind);
+		script_keys(&s, "^L");
+		assert_true(s.ui.anew);
+		s.ui.anew = false;
+		script_keys(&s, "^Z");
+		assert_true(s.ui.suspend);
+		s.ui.suspend = false;
+		assert_int_equal(s.ui.overlay.kind, overlays[i].kind);
+		if (!i)
+			assert_string_equal(s.ui.overlay.edit.text, "abc");
+		script_keys(&s, "^C");
+		assert_int_equal(s.ui.overlay.kind, OVERLAY_NONE);
+		assert_false(s.ui.quit);
+	}
+	script_keys(&s, "s ^U \"there.csv Enter");
+	fake_notice(&s.fake, NOTICE_EXISTS, "there.csv");
+	script_refresh(&s);
+	script_keys(&s, "^L y"); /* no answer, then one */
+	assert_true(commanded()->replace);
+	assert_int_equal(keymap_remap(&s.ui.keys, "redraw=x", &(struct err){0}), 0);
+	s.ui.anew = false;
+	script_keys(&s, "/ x");
+	assert_string_equal(s.ui.overlay.edit.text, "x");
+	assert_false(s.ui.anew);
 }
 
 int main(void)
@@ -163,6 +221,7 @@ int main(void)
 		T(keys_without_effect_have_none),
 		T(screens_with_their_own_order),
 		T(no_sentence_is_swallowed),
+		T(redraw_and_suspend_work_everywhere),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -412,7 +413,7 @@ static void test_failing_source(void **state)
 	struct notice n;
 	struct err err;
 	bed_up(&b, &setup);
-	assert_true(bed_notice(&b, NOTICE_INFO, &n));
+	assert_true(bed_notice(&b, NOTICE_WARN, &n));
 	assert_string_equal(n.text, "kernel frames are hidden");
 	assert_true(bed_notice(&b, NOTICE_ERROR, &n));
 	assert_string_equal(n.text, "the script failed");
@@ -420,9 +421,48 @@ static void test_failing_source(void **state)
 	const struct answer *a = ask(&b, bed_question(VIEW_FUNCTIONS), 0);
 	assert_int_equal(a->nrows, 0);
 	assert_string_equal(a->note, "no samples yet");
-	assert_string_equal(a->status.say, "kernel frames are hidden");
 	assert_true(a->status.finished);
 	answer_unref(a);
+	tear_down(&b);
+}
+
+#define SENTENCES 300
+
+static void play_talkative(struct script *s)
+{
+	char text[64];
+
+	for (int i = 0; i < SENTENCES; i++) {
+		snprintf(text, sizeof text, "sentence %d", i);
+		s->sink->ops->say(s->sink->ctx, text);
+	}
+}
+
+/* Whoever does not look gets to know the first ones, in order, and how many more there were. */
+static void test_sentences_beyond_the_room(void **state)
+{
+	(void)state;
+	static struct bed b;
+	b = (struct bed){.script = {.play = play_talkative, .ends = true}};
+	struct engine_setup setup = {.live = true};
+	struct notice n;
+	char text[64];
+	unsigned told = 0, lost = 0, more;
+	bed_up(&b, &setup);
+	while (!engine_finished(b.engine))
+		sched_yield();
+	answer_unref(ask(&b, bed_question(VIEW_FUNCTIONS), 0)); /* the end was told as well */
+	while (engine_notice(b.engine, &n)) {
+		snprintf(text, sizeof text, "sentence %u", told);
+		if (sscanf(n.text, "%u more message", &more) == 1) {
+			lost += more;
+			continue;
+		}
+		assert_string_equal(n.text, text);
+		told++;
+	}
+	assert_in_range(told, 10, SENTENCES - 1);
+	assert_int_equal(told + lost, SENTENCES + 1);
 	tear_down(&b);
 }
 
@@ -649,6 +689,7 @@ int main(void)
 		cmocka_unit_test(test_why_empty),
 		cmocka_unit_test(test_profile_outlives_target),
 		cmocka_unit_test(test_failing_source),
+		cmocka_unit_test(test_sentences_beyond_the_room),
 		cmocka_unit_test(test_recording),
 		cmocka_unit_test(test_doctor_of_a_recording),
 		cmocka_unit_test(test_wall_rate),

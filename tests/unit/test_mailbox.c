@@ -28,7 +28,10 @@ static void test_bounded_fifo(void **state)
 	for (int round = 0; round < 10; round++) {
 		for (int i = 0; i < 4; i++)
 			assert_true(mailbox_post(m, &i));
-		assert_false(mailbox_post(m, &round));
+		for (int i = 0; i <= round; i++)
+			assert_false(mailbox_post(m, &round));
+		assert_int_equal(mailbox_refused(m), round + 1);
+		assert_int_equal(mailbox_refused(m), 0);
 		assert_true(readable(mailbox_fd(m), 0));
 		mailbox_drain_fd(m);
 		assert_false(readable(mailbox_fd(m), 0));

@@ -133,6 +133,16 @@ static void check_generated(const struct doctor_facts *f, void *ctx, struct doct
 		snprintf(ret->answer, sizeof ret->answer, "yes");
 		snprintf(ret->why, sizeof ret->why, "%s names it", path);
 		return;
+	case JITMAP_LONG:
+		snprintf(ret->answer, sizeof ret->answer, "in part");
+		snprintf(ret->why, sizeof ret->why,
+			 "%s is longer than 2 GiB: newer code, which stands beyond, has no name",
+			 path);
+		snprintf(ret->advice[0], sizeof ret->advice[0],
+			 "start the process anew, or let it write a new map (for Java: jcmd %d "
+			 "Compiler.perfmap)",
+			 f->pid);
+		return;
 	case JITMAP_STALE:
 		snprintf(ret->answer, sizeof ret->answer, "no");
 		snprintf(ret->why, sizeof ret->why,

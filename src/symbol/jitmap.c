@@ -36,6 +36,7 @@ struct growing {
 	ino_t inode;
 	off_t at;      /* read up to here */
 	bool not_ours; /* it is something else: left alone */
+	bool beyond;   /* there is more than is ever read */
 	struct {
 		VEC(char)
 	} held; /* the end that is not whole yet */
@@ -60,7 +61,7 @@ static void growing_reset(struct growing *g)
 		close(g->fd);
 	g->fd = -1;
 	g->at = 0;
-	g->not_ours = false;
+	g->not_ours = g->beyond = false;
 	vec_fini(&g->held);
 	jittable_fini(&g->table);
 	jittable_init(&g->table);
@@ -187,15 +188,35 @@ enum jitmap_state jitmap_look(pid_t pid, char *ret_path, size_t size)
 	struct jitmap *j = jitmap_new(pid, &access);
 	enum jitmap_state state = JITMAP_NONE;
 	int fd = j ? open_map(j) : -1;
+	struct stat st;
 
 	if (fd >= 0 || (j && j->stale)) {
-		state = fd >= 0 ? JITMAP_GOOD : JITMAP_STALE;
+		state = fd < 0                                     ? JITMAP_STALE
+			: !fstat(fd, &st) && st.st_size > FILE_MAX ? JITMAP_LONG
+								   : JITMAP_GOOD;
 		snprintf(ret_path, size, "%s", j->map_path);
 	}
 	if (fd >= 0)
 		close(fd);
 	jitmap_free(j);
 	return state;
+}
+
+bool jitmap_cut(const struct jitmap *j, char *ret_text, size_t size)
+{
+	const struct growing *all[] = {&j->map, &j->dump};
+	const char *path[] = {j->map_path, j->dump_path ? j->dump_path : "its jitdump file"};
+
+	for (int i = 0; i < 2; i++) {
+		if (!all[i]->beyond && !all[i]->table.full)
+			continue;
+		snprintf(ret_text, size,
+			 all[i]->beyond ? "%.90s is longer than 2 GiB, and is not read beyond"
+					: "%.90s names more functions than are kept",
+			 path[i]);
+		return true;
+	}
+	return false;
 }
 
 /* The jitdump file is mapped once so that profilers see it: its name is in the maps. */
@@ -279,6 +300,7 @@ static bool read_on(struct growing *g, bool dump)
 		g->at += n;
 		added |= consume(g, dump);
 	}
+	g->beyond = g->at >= FILE_MAX && st.st_size > g->at;
 	return added;
 }
 

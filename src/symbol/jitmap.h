@@ -34,8 +34,10 @@ bool jitmap_find(struct jitmap *j, uint64_t addr, struct jit_symbol *ret_symbol)
  * this one has now. It is not read. True: its path is in @ret_path.
  */
 bool jitmap_stale(const struct jitmap *j, char *ret_path, size_t size);
+/* Does one of its files tell more than is read or kept? True: a sentence on that. */
+bool jitmap_cut(const struct jitmap *j, char *ret_text, size_t size);
 /* The same without following it: is there one for @pid, a running process? */
-enum jitmap_state { JITMAP_NONE, JITMAP_STALE, JITMAP_GOOD };
+enum jitmap_state { JITMAP_NONE, JITMAP_STALE, JITMAP_LONG, JITMAP_GOOD };
 enum jitmap_state jitmap_look(pid_t pid, char *ret_path, size_t size);
 /* As jittable_find_named and jittable_line. */
 bool jitmap_find_named(struct jitmap *j, uint64_t start, const char *name,

@@ -41,6 +41,7 @@ static int keep_text(struct jittable *t, const char *s, size_t len, uint32_t *re
 		len = NAME_BYTES;
 	if (!t->text.len && vec_push(&t->text, '\0'))
 		return -ENOMEM;
+	t->full |= t->text.len + len + 1 > TEXT_MAX;
 	if (t->text.len + len + 1 > TEXT_MAX || vec_reserve(&t->text, t->text.len + len + 1))
 		return -ENOMEM;
 	*ret_offset = (uint32_t)t->text.len;
@@ -54,9 +55,13 @@ int jittable_add(struct jittable *t, const struct jit_entry *e, const char *name
 {
 	struct jit_entry add = *e;
 
-	if (e->end <= e->start || t->entries.len >= ENTRIES_MAX) {
+	if (e->end <= e->start) {
 		t->refused++;
 		return -EINVAL;
+	}
+	if (t->entries.len >= ENTRIES_MAX) {
+		t->full = true;
+		return -ENOSPC;
 	}
 	add.order = (uint32_t)t->entries.len;
 	if (keep_text(t, name, len, &add.name))
@@ -327,6 +332,7 @@ static bool debug_info(struct jittable *t, const uint8_t *p, size_t size)
 		struct jit_line l;
 		const uint8_t *name, *nul;
 
+		t->full |= t->lines.len >= LINES_MAX;
 		if (size - at < 17 || t->lines.len >= LINES_MAX)
 			return false;
 		name = p + at + 16;

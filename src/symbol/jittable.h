@@ -42,6 +42,7 @@ struct jittable {
 	uint64_t *reach;  /* highest end up to each entry, once sorted */
 	size_t sorted;    /* entries that are; fewer than all: sort before a look-up */
 	uint64_t refused; /* lines and records that made no sense */
+	bool full;        /* more was told of than is kept */
 	/* jitdump: where we are */
 	bool header_read, wide_bad;
 	uint64_t offset;            /* in the file, of the next byte offered */

@@ -279,6 +279,7 @@ static bool jit_publish(struct resolve *r, struct jit_module *j, frame_id frame,
 	struct func func = {.module = f->module};
 	struct loc_line line = {0};
 	struct jit_symbol s;
+	char cut[160] = "";
 
 	if (!jitmap_find(j->map, look_up_addr(f), &s))
 		return false;
@@ -296,7 +297,10 @@ static bool jit_publish(struct resolve *r, struct jit_module *j, frame_id frame,
 	line.line = s.line;
 	if (line.func)
 		tables_resolve(r->tables, frame, &line, 1);
-	resolve_status(r, f->module, line.line ? SYMBOLS_LINES : SYMBOLS_FULL, "");
+	resolve_status(r, f->module,
+		       !jitmap_cut(j->map, cut, sizeof cut) && line.line ? SYMBOLS_LINES
+									 : SYMBOLS_FULL,
+		       cut);
 	return line.func != 0;
 }
 
@@ -309,7 +313,10 @@ static void publish_generated(struct resolve *r, struct jit_module *j, frame_id 
 	size_t len = 0;
 
 	naming_publish_func(&r->naming, frame, naming_func(&r->naming, &func, "[generated code]"));
-	if (!j || j->advised)
+	bool cut = j && jitmap_cut(j->map, advice, sizeof advice);
+	if (cut)
+		resolve_status(r, f->module, SYMBOLS_NONE, advice);
+	if (!j || j->advised || cut)
 		return;
 	j->advised = true;
 	if (r->config.live && jitmap_stale(j->map, path, sizeof path))

@@ -385,6 +385,62 @@ static void test_process(void **state)
 	tables_free(t);
 }
 
+/* What stands beyond the first 2 GiB of a map is not read, and that is said. */
+static void test_beyond_the_end(void **state)
+{
+	struct tables *t = tables_new();
+	struct resolver_config config = {.live = true};
+	struct resolver *r = resolver_new(t, &config, NULL);
+	struct module m = {.kind = MODULE_JIT, .pid = getpid()};
+	struct frame f = {.addr = 0x7000000008};
+	char map[64], told[160], text[160];
+	frame_id one, two;
+
+	(void)state;
+	snprintf(map, sizeof map, "/tmp/perf-%d.map", (int)getpid());
+	m.name = tables_str(t, "perf.map");
+	m.path = tables_str(t, "//anon");
+	f.module = tables_module(t, &m);
+	one = tables_frame(t, &f);
+	f.addr = 0x7000000108;
+	two = tables_frame(t, &f);
+	write_file(map, "7000000000 10 one\n", 18, O_TRUNC);
+	assert_int_equal(truncate(map, (off_t)2 << 30), 0);
+	write_file(map, "7000000100 10 two\n", 18, O_APPEND);
+	assert_int_equal(jitmap_look(getpid(), text, sizeof text), JITMAP_LONG);
+	for (int i = 0; i < 2; i++) { /* whatever is asked for last */
+		resolver_now(r, i ? one : two);
+		resolver_advice(r, f.module, text, sizeof text);
+		snprintf(told, sizeof told, "%s is longer than 2 GiB, and is not read beyond", map);
+		assert_string_equal(text, told);
+	}
+	assert_string_equal(
+		tables_text(t, tables_func_get(t, tables_loc(t, one)->lines[0].func)->name), "one");
+	assert_true(tables_func_get(t, tables_loc(t, two)->lines[0].func)->flags & FUNC_NO_SYMBOL);
+	unlink(map);
+	resolver_free(r);
+	tables_free(t);
+}
+
+/* More functions than are kept: those that are stay, and the table says that there were more. */
+static void test_more_than_is_kept(void **state)
+{
+	struct jittable *t = *state;
+	struct jit_entry e = {.start = 0x1000, .end = 0x1001};
+	struct jit_symbol s;
+	int rc = 0;
+
+	for (int i = 0; i < 4000000 && !rc; i++, e.start++, e.end++)
+		rc = jittable_add(t, &e, "", 0);
+	assert_int_equal(rc, 0);
+	assert_false(t->full);
+	assert_int_not_equal(jittable_add(t, &e, "", 0), 0);
+	assert_true(t->full);
+	assert_int_equal(t->refused, 0);
+	assert_true(jittable_find(t, 0x1000, &s));
+	assert_false(jittable_find(t, e.start, &s));
+}
+
 /* ---- many processes ---- */
 
 static unsigned descriptors(void)
@@ -502,6 +558,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_corpus_dump, setup, teardown),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_beyond_the_end),
+		cmocka_unit_test_setup_teardown(test_more_than_is_kept, setup, teardown),
 		cmocka_unit_test(test_many_processes),
 	};
 

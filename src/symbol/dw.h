@@ -38,8 +38,16 @@ enum dw_sect {
 
 struct dw_attr {
 	uint16_t name, form;
-	int8_t size; /* of its values, -1 when they vary */
+	int8_t size;  /* of its values, or DW_SIZE_* */
+	uint8_t slot; /* enum dw_slot + 1; 0: of no interest */
 	int64_t implicit;
+};
+
+/* Sizes that vary. */
+enum {
+	DW_SIZE_VARIES = -1,
+	DW_SIZE_LEB = -2,   /* one number */
+	DW_SIZE_BLOCK = -3, /* a number, and so many bytes */
 };
 
 struct dw_abbrev {
@@ -240,7 +248,8 @@ bool dw_die_attrs(const struct dw_unit *u, struct dw_cur *c, struct dw_die *d);
 bool dw_die_skip(const struct dw_unit *u, struct dw_cur *c, const struct dw_die *d);
 struct dw_cur dw_unit_cur(const struct dw_unit *u, uint64_t info_offset);
 
-int dw_form_size(uint16_t form, const struct dw_unit *u); /* -1: varies */
+int dw_form_size(uint16_t form, const struct dw_unit *u); /* or DW_SIZE_* */
+uint8_t dw_attr_slot(uint16_t attr);                      /* enum dw_slot + 1, or 0 */
 void dw_form_read(struct dw_cur *c, const struct dw_unit *u, uint16_t form, int64_t implicit,
 		  struct dw_val *ret_val);
 const char *dw_val_text(const struct dw_unit *u, const struct dw_val *v); /* NULL: none */

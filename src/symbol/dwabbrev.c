@@ -82,10 +82,12 @@ static bool read_one(struct dw_cur *c, const struct dw_unit *u, struct dw_abbrev
 		if (to->nattrs == ATTRS_MAX)
 			return false;
 		size = dw_form_size((uint16_t)form, u);
-		a->attrs[(*used)++] = (struct dw_attr){.name = (uint16_t)(name > 0xffff ? 0 : name),
-						       .form = (uint16_t)(form > 0xffff ? 0 : form),
-						       .size = (int8_t)size,
-						       .implicit = implicit};
+		a->attrs[(*used)++] = (struct dw_attr){
+			.name = (uint16_t)(name > 0xffff ? 0 : name),
+			.form = (uint16_t)(form > 0xffff ? 0 : form),
+			.size = (int8_t)size,
+			.slot = name > 0xffff ? 0 : dw_attr_slot((uint16_t)name),
+			.implicit = implicit};
 		to->nattrs++;
 		to->has_pc |= name == DW_AT_low_pc || name == DW_AT_ranges;
 		to->fixed = size < 0 || to->fixed < 0 ? -1 : to->fixed + size;

@@ -44,7 +44,18 @@ int dw_form_size(uint16_t form, const struct dw_unit *u)
 	case DW_FORM_strp_sup:
 	case DW_FORM_GNU_ref_alt:
 	case DW_FORM_GNU_strp_alt: return offset;
-	default: return -1;
+	case DW_FORM_sdata:
+	case DW_FORM_udata:
+	case DW_FORM_ref_udata:
+	case DW_FORM_strx:
+	case DW_FORM_addrx:
+	case DW_FORM_loclistx:
+	case DW_FORM_rnglistx:
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index: return DW_SIZE_LEB;
+	case DW_FORM_block:
+	case DW_FORM_exprloc: return DW_SIZE_BLOCK;
+	default: return DW_SIZE_VARIES;
 	}
 }
 
@@ -60,23 +71,20 @@ void dw_form_read(struct dw_cur *c, const struct dw_unit *u, uint16_t form, int6
 							    : 1;
 		return;
 	}
+	if (size == DW_SIZE_LEB) {
+		ret_val->u = form == DW_FORM_sdata ? (uint64_t)dw_sleb(c) : dw_uleb(c);
+		return;
+	}
+	if (size == DW_SIZE_BLOCK) {
+		dw_skip(c, dw_uleb(c));
+		return;
+	}
 	switch (form) {
 	case DW_FORM_data16: dw_skip(c, 16); return;
-	case DW_FORM_sdata: ret_val->u = (uint64_t)dw_sleb(c); return;
-	case DW_FORM_udata:
-	case DW_FORM_ref_udata:
-	case DW_FORM_strx:
-	case DW_FORM_addrx:
-	case DW_FORM_loclistx:
-	case DW_FORM_rnglistx:
-	case DW_FORM_GNU_addr_index:
-	case DW_FORM_GNU_str_index: ret_val->u = dw_uleb(c); return;
 	case DW_FORM_string: ret_val->s = dw_text(c); return;
 	case DW_FORM_block1: dw_skip(c, dw_u8(c)); return;
 	case DW_FORM_block2: dw_skip(c, dw_uint(c, 2)); return;
 	case DW_FORM_block4: dw_skip(c, dw_uint(c, 4)); return;
-	case DW_FORM_block:
-	case DW_FORM_exprloc: dw_skip(c, dw_uleb(c)); return;
 	case DW_FORM_indirect: {
 		uint64_t real = dw_uleb(c);
 
@@ -108,7 +116,7 @@ static const uint8_t slots[0x90] = {
 	[DW_AT_signature] = DW_S_SIGNATURE + 1,
 };
 
-static unsigned slot_of(uint16_t attr)
+uint8_t dw_attr_slot(uint16_t attr)
 {
 	if (attr < sizeof slots)
 		return slots[attr];
@@ -141,19 +149,30 @@ bool dw_die_start(const struct dw_unit *u, struct dw_cur *c, struct dw_die *ret_
 	return !c->bad;
 }
 
+static inline void skip_value(const struct dw_unit *u, struct dw_cur *c, const struct dw_attr *a)
+{
+	struct dw_val v;
+
+	if (a->size >= 0)
+		dw_skip(c, (uint64_t)a->size);
+	else if (a->size == DW_SIZE_LEB)
+		dw_skip_leb(c);
+	else if (a->size == DW_SIZE_BLOCK)
+		dw_skip(c, dw_uleb(c));
+	else
+		dw_form_read(c, u, a->form, a->implicit, &v);
+}
+
 bool dw_die_attrs(const struct dw_unit *u, struct dw_cur *c, struct dw_die *d)
 {
 	const struct dw_attr *a = u->abbrevs->attrs + d->abbrev->first;
 
 	memset(d->v, 0, sizeof d->v);
-	for (uint16_t i = 0; i < d->abbrev->nattrs; i++, a++) {
-		struct dw_val v = {0};
-		unsigned slot = slot_of(a->name);
-
-		dw_form_read(c, u, a->form, a->implicit, &v);
-		if (slot)
-			d->v[slot - 1] = v;
-	}
+	for (uint16_t i = 0; i < d->abbrev->nattrs; i++, a++)
+		if (a->slot)
+			dw_form_read(c, u, a->form, a->implicit, &d->v[a->slot - 1]);
+		else
+			skip_value(u, c, a);
 	return !c->bad;
 }
 
@@ -165,16 +184,8 @@ bool dw_die_skip(const struct dw_unit *u, struct dw_cur *c, const struct dw_die 
 		dw_skip(c, (uint64_t)d->abbrev->fixed);
 		return !c->bad;
 	}
-	for (uint16_t i = 0; i < d->abbrev->nattrs; i++, a++) {
-		struct dw_val v;
-
-		if (a->size >= 0)
-			dw_skip(c, (uint64_t)a->size);
-		else if (a->form == DW_FORM_exprloc)
-			dw_skip(c, dw_uleb(c));
-		else
-			dw_form_read(c, u, a->form, a->implicit, &v);
-	}
+	for (uint16_t i = 0; i < d->abbrev->nattrs; i++, a++)
+		skip_value(u, c, a);
 	return !c->bad;
 }
 

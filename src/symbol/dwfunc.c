@@ -315,11 +315,40 @@ static int inline_order(const void *a, const void *b)
 {
 	const struct dw_inline *x = a, *y = b;
 
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
 	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* By depth, which are few, then within each: what a compiler lists is nearly in order. */
+static int sort_spans(struct dw_tree *t)
+{
+	size_t *at = calloc(t->depths + 1u, sizeof *at), n = t->spans.len;
+	struct dw_inline *by_depth = malloc(n * sizeof *by_depth), *s = t->spans.data;
+
+	if (!at || !by_depth) {
+		free(at);
+		free(by_depth);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		at[s[i].depth + 1]++;
+	for (uint32_t d = 1; d <= t->depths; d++)
+		at[d] += at[d - 1];
+	for (size_t i = 0; i < n; i++)
+		by_depth[at[s[i].depth]++] = s[i];
+	/* Now at[d] is where depth d ends. */
+	for (size_t d = 0, from = 0; d < t->depths; from = at[d++])
+		for (size_t i = from + 1; i < at[d]; i++)
+			if (inline_order(&by_depth[i - 1], &by_depth[i]) > 0) {
+				qsort(by_depth + from, at[d] - from, sizeof *by_depth,
+				      inline_order);
+				break;
+			}
+	memcpy(s, by_depth, n * sizeof *s);
+	free(by_depth);
+	free(at);
+	return 0;
 }
 
 struct dw_tree *dw_index_tree(struct dw_index *i, const struct dw_func *f)
@@ -337,8 +366,8 @@ struct dw_tree *dw_index_tree(struct dw_index *i, const struct dw_func *f)
 	t->die = f->die;
 	if (walk_func(t, i->unit))
 		++*i->unit->file->damage;
-	if (t->spans.len)
-		qsort(t->spans.data, t->spans.len, sizeof *t->spans.data, inline_order);
+	if (t->spans.len && sort_spans(t))
+		t->spans.len = 0;
 	t->built = true;
 	(void)map64_put(&i->tree_of, f->die, (uint32_t)i->trees.len - 1);
 	account(i);

@@ -111,6 +111,7 @@ static inline void copy_record(uint8_t *to, const void *from, size_t size)
 	switch (size) {
 	case 16: memcpy(to, from, 16); break;
 	case 24: memcpy(to, from, 24); break;
+	case 32: memcpy(to, from, 32); break;
 	default: memcpy(to, from, size); break;
 	}
 }
@@ -134,11 +135,21 @@ static int order(const struct extsort *x, const uint8_t *a, const uint8_t *b)
 
 /* --- one run in memory --- */
 
+static bool is_ordered(const uint8_t *data, size_t size, size_t n, unsigned word)
+{
+	for (size_t i = 1; i < n; i++)
+		if (word_of(data + (i - 1) * size, word) > word_of(data + i * size, word))
+			return false;
+	return true;
+}
+
 /* Stable passes by the bytes of word @word that are not the same in all. The run lies in *@io_data
  * and can move to *@io_spare, which are swapped then. */
 static void radix_word(size_t size, size_t n, unsigned word, uint8_t **io_data, uint8_t **io_spare)
 {
 	size_t counts[8][256] = {0};
+	if (is_ordered(*io_data, size, n, word))
+		return;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = word_of(*io_data + i * size, word);
 		for (unsigned b = 0; b < 8; b++)

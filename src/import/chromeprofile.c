@@ -3,20 +3,19 @@
  *
  * Such a file's time axis is made up (export/to_chrome.c), so it is no trace to be analysed. Each
  * span tells its node, its caller's node and its own samples and weight; callers come before their
- * callees. Streamed through yajl; memory is one small record a node of the call tree. Source
+ * callees. Streamed; memory is one small record a node of the call tree. Source
  * thread.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 #include "base/vec.h"
 #include "import/importer.h"
+#include "import/jsonfeed.h"
 
-#define MARK       "\"producer\":\"altpttop profile\""
-#define DEPTH_MAX  1024
-#define FEED_BYTES (64u << 10)
+#define MARK      "\"producer\":\"altpttop profile\""
+#define DEPTH_MAX 1024
 
 struct field {
 	const char *name;
@@ -55,7 +54,6 @@ struct reader {
 	struct {
 		VEC(frame_id)
 	} frames;
-	int rc;
 };
 
 #define IN_SPAN(member) offsetof(struct reader, span.member)
@@ -189,24 +187,23 @@ static int take_event(struct reader *r)
 
 /* --- JSON --- */
 
-static int on_open(void *ctx)
+static int on_open(void *ctx, bool map)
 {
 	struct reader *r = ctx;
+	(void)map;
 	if (++r->depth == 3)
 		r->span = (struct span){0};
 	r->field = NULL;
-	return 1;
+	return 0;
 }
 
 static int on_close(void *ctx)
 {
 	struct reader *r = ctx;
-	if (r->depth-- == 3)
-		r->rc = take_event(r);
-	return !r->rc;
+	return r->depth-- == 3 ? take_event(r) : 0;
 }
 
-static int on_key(void *ctx, const unsigned char *s, size_t n)
+static int on_key(void *ctx, const char *s, size_t n)
 {
 	struct reader *r = ctx;
 	r->field = NULL;
@@ -214,26 +211,27 @@ static int on_key(void *ctx, const unsigned char *s, size_t n)
 		if (fields[i].depth == r->depth && strlen(fields[i].name) == n &&
 		    !memcmp(fields[i].name, s, n))
 			r->field = &fields[i];
-	return 1;
+	return 0;
 }
 
-static int value(struct reader *r, const char *s, size_t n)
+static int on_value(void *ctx, const char *s, size_t n)
 {
+	struct reader *r = ctx;
 	const struct field *f = r->field;
 	char text[40];
 	r->field = NULL;
 	if (!f)
-		return 1;
+		return 0;
 	void *to = (char *)r + f->offset;
 	if (f->kind == FIELD_WORD) {
 		*(str_id *)to = tables_strn(r->im->tables, s, n);
-		return 1;
+		return 0;
 	}
 	if (f->kind == FIELD_STRING) {
 		size_t room = string_room(f) - 1;
 		memset(to, 0, room + 1);
 		memcpy(to, s, n < room ? n : room);
-		return 1;
+		return 0;
 	}
 	n = n < sizeof text ? n : sizeof text - 1;
 	memcpy(text, s, n);
@@ -243,61 +241,17 @@ static int value(struct reader *r, const char *s, size_t n)
 	else
 		*(uint64_t *)to = text[0] == '-' ? (uint64_t)strtoll(text, NULL, 10)
 						 : strtoull(text, NULL, 10);
-	return 1;
-}
-
-static int on_number(void *ctx, const char *s, size_t n)
-{
-	return value(ctx, s, n);
-}
-
-static int on_string(void *ctx, const unsigned char *s, size_t n)
-{
-	return value(ctx, (const char *)s, n);
-}
-
-static const yajl_callbacks callbacks = {
-	.yajl_number = on_number,
-	.yajl_string = on_string,
-	.yajl_start_map = on_open,
-	.yajl_map_key = on_key,
-	.yajl_end_map = on_close,
-	.yajl_start_array = on_open,
-	.yajl_end_array = on_close,
-};
-
-static int read_all(struct reader *r, yajl_handle yajl, struct err *err)
-{
-	const uint8_t *data;
-	size_t n;
-	while ((n = stream_peek(r->im->in, 1, &data))) {
-		n = n < FEED_BYTES ? n : FEED_BYTES;
-		yajl_status status = yajl_parse(yajl, data, n);
-		if (r->rc)
-			return r->rc;
-		if (status != yajl_status_ok)
-			return err_set(err, EBADMSG, "the JSON is damaged near byte %llu",
-				       (unsigned long long)stream_offset(r->im->in) +
-					       yajl_get_bytes_consumed(yajl));
-		stream_skip(r->im->in, n);
-	}
-	if (yajl_complete_parse(yajl) != yajl_status_ok)
-		return err_set(err, EBADMSG, "the profile is cut off at byte %llu",
-			       (unsigned long long)stream_offset(r->im->in));
 	return 0;
 }
 
 static int chrome_profile_run(struct import *im, struct err *err)
 {
+	static const struct json_takes takes = {on_open, on_close, on_key, on_value};
 	struct reader r = {.im = im};
-	yajl_handle yajl = yajl_alloc(&callbacks, NULL, &r);
 	map64_init(&r.at);
-	int rc = yajl ? read_all(&r, yajl, err)
-		      : err_set(err, ENOMEM, "no memory to read the profile");
+	int rc = json_feed(im, im->in, &takes, &r, err);
 	if (!r.announced)
 		announce(&r);
-	if (yajl)
-		yajl_free(yajl);
 	map64_fini(&r.at);
 	vec_fini(&r.nodes);
 	vec_fini(&r.frames);

@@ -29,22 +29,18 @@ static void say_what(const struct stackprofile *p)
 {
 	const struct import *im = p->im;
 	char text[256];
-	uint32_t event = p->moments.len ? p->moments.data[0].event : 0;
+	uint32_t event = p->next ? p->next->event : 0;
 	const char *name = im->event_names[event == STACKPROFILE_NONE ? p->wall : event];
-	if (p->moments.len)
+	if (p->next)
 		snprintf(text, sizeof text,
 			 "%llu samples of a sampling profiler lie beside the spans: they are the "
 			 "event %.64s (-s %.64s)",
-			 (unsigned long long)p->moments.len, name, name);
+			 (unsigned long long)p->nmoments, name, name);
 	else
 		snprintf(text, sizeof text,
 			 "there is a sampling profiler's data beside the events, without samples");
 	say(p, text);
-	snprintf(text, sizeof text,
-		 "%llu of its samples have no time, or stand where no call is known",
-		 (unsigned long long)p->lost);
-	if (p->lost)
-		say(p, text);
+	stackprofile_say_lost(p, "of its samples");
 }
 
 static bool next(void *ctx, int64_t *ret_ns)
@@ -82,7 +78,7 @@ int chrome_samples_read(struct chrome_samples *s, bool whole, struct err *err)
 	if (rc == -EBADMSG && whole)
 		say(p, "a sampling profiler's samples are read up to where the JSON is not strict");
 	rc = rc == -EBADMSG ? 0 : rc;
-	rc = rc ? rc : stackprofile_arrange(p);
+	rc = rc ? rc : stackprofile_arrange(p, err);
 	if (rc)
 		return rc;
 	say_what(p);
@@ -92,5 +88,5 @@ int chrome_samples_read(struct chrome_samples *s, bool whole, struct err *err)
 
 const struct trace_beside *chrome_samples_beside(const struct chrome_samples *s)
 {
-	return s->profile.moments.len ? &s->beside : NULL;
+	return s->profile.nmoments ? &s->beside : NULL;
 }

@@ -5,21 +5,20 @@
  * What they hold is read by stackjson.c and put in order by stackprofile.c. Source thread.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "import/stackprofile.h"
 
 #define FIRST_NS 100000000 /* a sink's time is never 0 */
 
-static int deliver(struct stackprofile *p)
+static int deliver(struct stackprofile *p, struct err *err)
 {
 	struct import *im = p->im;
 	int64_t ns;
-	int rc = stackprofile_arrange(p);
+	int rc = stackprofile_arrange(p, err);
 	if (rc)
 		return rc;
-	if (p->moments.len) {
+	if (p->nmoments) {
 		uint64_t all = (uint64_t)p->last_ns - (uint64_t)p->first_ns;
 		all = all < INT64_MAX / 2 ? all : INT64_MAX / 2;
 		im->sink->ops->extent(im->sink->ctx, FIRST_NS, FIRST_NS + all);
@@ -29,7 +28,7 @@ static int deliver(struct stackprofile *p)
 		since = since < INT64_MAX / 2 ? since : INT64_MAX / 2;
 		rc = import_go_on(im) ? stackprofile_deliver(p, FIRST_NS + since) : -ECANCELED;
 	}
-	if (rc || p->moments.len)
+	if (rc || p->nmoments)
 		return rc;
 	rc = stackprofile_deliver_sums(p);
 	return rc < 0 ? rc : rc ? 0 : -ENODATA;
@@ -38,19 +37,19 @@ static int deliver(struct stackprofile *p)
 static int jsprofile_run(struct import *im, struct err *err)
 {
 	struct stackprofile p;
-	char text[96];
+	struct err why = {0};
 	int rc = stackprofile_init(&p, im);
 	rc = rc ? rc : stackprofile_read(&p, im->in, err);
-	int delivered = rc && rc != -EBADMSG ? rc : deliver(&p);
-	if (delivered == -ENODATA && !rc)
+	int delivered = rc && rc != -EBADMSG ? rc : deliver(&p, &why);
+	if (delivered == -ENODATA && !rc) {
 		rc = err_set(err, EINVAL, "JSON of a profile without samples: nothing to show");
-	else if (delivered && delivered != -ENODATA)
-		rc = delivered == -ENOMEM ? err_set(err, ENOMEM, "no memory for the profile")
-					  : delivered;
-	snprintf(text, sizeof text, "%llu samples have no time, or stand where no call is known",
-		 (unsigned long long)p.lost);
-	if (p.lost)
-		im->sink->ops->say(im->sink->ctx, text);
+	} else if (delivered && delivered != rc && delivered != -ENODATA) {
+		rc = delivered;
+		if (!why.msg[0] && rc != -ECANCELED)
+			err_set(&why, -rc, "the profile's samples: %s", strerror(-rc));
+		*err = why;
+	}
+	stackprofile_say_lost(&p, "samples");
 	stackprofile_fini(&p);
 	return rc;
 }

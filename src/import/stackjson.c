@@ -1,5 +1,5 @@
 /*
- * stackjson: JSON of sampling profilers, streamed through yajl into a stackprofile.
+ * stackjson: JSON of sampling profilers, streamed into a stackprofile.
  *
  * Tables say what a bracket holds by what holds it and under which key, and which value is what of
  * that; everything else is passed over. Nodes in events of other names are taken back at the
@@ -9,13 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 #include "import/chromeevent.h"
+#include "import/jsonfeed.h"
 #include "import/stackprofile.h"
 
 #define DEPTH_MOST 65536
-#define FEED_BYTES (64u << 10)
 
 enum place {
 	IN_OTHER,
@@ -31,6 +30,7 @@ enum place {
 	IN_DELTAS,
 	IN_TIMES,
 	IN_STACK_FRAMES,
+	PLACES
 };
 
 static const struct {
@@ -92,6 +92,7 @@ enum value {
 	SAMPLE_COMM,
 };
 
+/* Those in one place stand together. */
 static const struct {
 	enum place in;
 	enum value value;
@@ -156,15 +157,14 @@ struct one_sample {
 
 struct reader {
 	struct stackprofile *p;
-	struct stream *in;
 	struct {
 		VEC(struct level)
 	} levels;
+	uint8_t values[PLACES], values_end[PLACES]; /* of values[]: what stands there */
 	char key[24]; /* of the value that comes next; "" too long to be of interest */
 	struct holder holder;
 	bool in_event;
 	struct one_sample sample;
-	int rc;
 };
 
 /* --- what is whole --- */
@@ -175,10 +175,13 @@ static bool is_profile(const struct holder *h)
 	       !strcmp(h->name, "CpuProfile");
 }
 
+/* -ENOBUFS: there are too many. */
 static int find_track(struct stackprofile *p, uint64_t key, uint32_t *ret_track)
 {
 	if (map64_get(&p->track_of, key, ret_track))
 		return 0;
+	if (p->tracks.len == STACKPROFILE_TRACKS_MOST)
+		return -ENOBUFS;
 	*ret_track = (uint32_t)p->tracks.len;
 	if (vec_push(&p->tracks, (struct stackprofile_track){.key = key}))
 		return -ENOMEM;
@@ -215,6 +218,15 @@ static int close_piece(struct reader *r, uint32_t track)
 	return vec_push(&p->pieces, piece);
 }
 
+/* What was read since the holder's begin is not of a profile. */
+static void take_back(struct stackprofile *p, const struct holder *h)
+{
+	p->nodes.len = h->nodes;
+	p->links.len = h->links;
+	p->ids.len = h->ids;
+	p->times.len = h->times;
+}
+
 static int close_event(struct reader *r)
 {
 	struct stackprofile *p = r->p;
@@ -222,14 +234,16 @@ static int close_event(struct reader *r)
 	uint32_t track;
 	r->in_event = false;
 	if (!is_profile(h)) {
-		p->nodes.len = h->nodes;
-		p->links.len = h->links;
-		p->ids.len = h->ids;
-		p->times.len = h->times;
+		take_back(p, h);
 		return 0;
 	}
 	int rc = find_track(p, hash_pair((uint64_t)h->pid, h->id ? h->id : (uint64_t)h->tid),
 			    &track);
+	if (rc == -ENOBUFS || (!rc && p->pieces.len == STACKPROFILE_PIECES_MOST)) {
+		p->beyond += p->ids.len - h->ids;
+		take_back(p, h);
+		return 0;
+	}
 	if (rc)
 		return rc;
 	struct stackprofile_track *t = &p->tracks.data[track];
@@ -275,18 +289,21 @@ static int close_sample(struct reader *r)
 {
 	struct stackprofile *p = r->p;
 	const struct one_sample *s = &r->sample;
-	struct stackprofile_moment m = {.ns = s->ts_ns, .id = s->node, .event = STACKPROFILE_NONE};
+	struct stackprofile_moment m = {.node = stackprofile_id(s->node),
+					.event = STACKPROFILE_NONE};
+	uint32_t track;
 	if (!s->placed) /* a heap profile's: its nodes have the sums */
 		return 0;
 	if (!s->timed || s->pid != (pid_t)s->pid || s->tid != (pid_t)s->tid) {
 		p->lost++;
 		return 0;
 	}
-	int rc = find_track(p, hash_pair((uint64_t)s->pid, (uint64_t)s->tid), &m.track);
+	int rc = find_track(p, hash_pair((uint64_t)s->pid, (uint64_t)s->tid), &track);
+	p->beyond += rc == -ENOBUFS;
 	if (rc)
-		return rc;
-	p->tracks.data[m.track].pid = s->pid;
-	p->tracks.data[m.track].tid = s->tid;
+		return rc == -ENOBUFS ? 0 : rc;
+	p->tracks.data[track].pid = s->pid;
+	p->tracks.data[track].tid = s->tid;
 	const char *name = tables_text(p->im->tables, s->name),
 		   *comm = tables_text(p->im->tables, s->comm);
 	if (name[0]) {
@@ -300,7 +317,9 @@ static int close_sample(struct reader *r)
 	}
 	if (comm[0])
 		import_comm(p->im, 0, s->pid, s->tid, comm, strlen(comm));
-	return vec_push(&p->moments, m);
+	m.key[0] = track;
+	m.key[1] = stackprofile_time(s->ts_ns);
+	return stackprofile_add(p, &m);
 }
 
 /* --- brackets --- */
@@ -310,24 +329,29 @@ static struct level *top(struct reader *r)
 	return r->levels.len ? &r->levels.data[r->levels.len - 1] : NULL;
 }
 
-static int add_node(struct reader *r, const struct level *outer, uint32_t *ret_node)
+static int add_node(struct reader *r, const struct level *outer, struct level *inner)
 {
 	struct stackprofile *p = r->p;
 	struct stackprofile_node n = {.frame = FRAME_UNKNOWN};
-	if (p->nodes.len >= STACKPROFILE_NONE - 1)
-		return -ENOMEM;
+	if (p->nodes.len == STACKPROFILE_NODES_MOST) {
+		p->beyond++;
+		inner->place = IN_OTHER;
+		return 0;
+	}
 	if (outer->place == IN_CHILDREN)
 		n.holder = outer->node + 1;
 	if (outer->place == IN_STACK_FRAMES)
 		n.id = strtoll(r->key, NULL, 10);
-	*ret_node = (uint32_t)p->nodes.len;
+	inner->node = (uint32_t)p->nodes.len;
 	return vec_push(&p->nodes, n);
 }
 
-static int open_bracket(struct reader *r, bool map)
+static int on_open(void *ctx, bool map)
 {
+	struct reader *r = ctx;
 	const struct level *outer = top(r);
 	struct level inner = {IN_OTHER, outer ? outer->node : STACKPROFILE_NONE};
+	int rc = 0;
 	if (!outer)
 		inner.place = map ? IN_HOLDER : IN_EVENTS;
 	for (size_t i = 0; outer && outer->place && i < sizeof brackets / sizeof *brackets; i++)
@@ -337,27 +361,16 @@ static int open_bracket(struct reader *r, bool map)
 			break;
 		}
 	if (r->levels.len == DEPTH_MOST)
-		r->rc = -E2BIG;
-	else if (inner.place == IN_NODE)
-		r->rc = add_node(r, outer, &inner.node);
+		return -E2BIG;
+	if (inner.place == IN_NODE)
+		rc = add_node(r, outer, &inner);
 	else if (inner.place == IN_EVENT) {
 		r->holder = new_holder(r->p);
 		r->in_event = true;
 	} else if (inner.place == IN_SAMPLE)
 		r->sample = (struct one_sample){.weight = 1};
-	r->rc = r->rc ? r->rc : vec_push(&r->levels, inner);
 	r->key[0] = 0;
-	return !r->rc;
-}
-
-static int on_map(void *ctx)
-{
-	return open_bracket(ctx, true);
-}
-
-static int on_array(void *ctx)
-{
-	return open_bracket(ctx, false);
+	return rc ? rc : vec_push(&r->levels, inner);
 }
 
 static int on_close(void *ctx)
@@ -365,28 +378,27 @@ static int on_close(void *ctx)
 	struct reader *r = ctx;
 	struct level closed = r->levels.data[--r->levels.len];
 	const struct level *outer = top(r);
+	int rc = 0;
 	if (closed.place == IN_EVENT)
-		r->rc = close_event(r);
+		rc = close_event(r);
 	else if (closed.place == IN_SAMPLE && !r->in_event)
-		r->rc = close_sample(r);
+		rc = close_sample(r);
 	else if (closed.place == IN_NODE && outer->place == IN_STACK_FRAMES)
 		split_name(r->p, &r->p->nodes.data[closed.node]);
 	else if (!r->levels.len && closed.place == IN_HOLDER)
-		r->rc = close_piece(r, 0);
+		rc = close_piece(r, 0);
 	if (closed.place == IN_EVENT || closed.place == IN_EVENTS || !r->levels.len)
 		r->holder = new_holder(r->p); /* what comes then is the file's own */
-	if (closed.place == IN_EVENT && !r->rc && !import_go_on_at(r->p->im, stream_done(r->in)))
-		r->rc = -ECANCELED;
-	return !r->rc;
+	return rc;
 }
 
-static int on_key(void *ctx, const unsigned char *s, size_t n)
+static int on_key(void *ctx, const char *s, size_t n)
 {
 	struct reader *r = ctx;
 	n = n < sizeof r->key ? n : 0;
 	memcpy(r->key, s, n);
 	r->key[n] = 0;
-	return 1;
+	return 0;
 }
 
 /* --- values --- */
@@ -415,42 +427,71 @@ static void set_node(struct reader *r, enum value v, const char *s, size_t n, in
 	}
 }
 
-static int add_to_list(struct reader *r, enum value v, int64_t number, int64_t ns)
+/* What stands in a list, as long as there is room. */
+static int add_to_list(struct reader *r, enum value v, int64_t number)
 {
 	struct stackprofile *p = r->p;
+	bool room = v == NODE_CHILD
+			    ? p->links.len < STACKPROFILE_NODES_MOST
+			    : (v == LIST_ID ? p->ids.len : p->times.len) < STACKPROFILE_LISTED_MOST;
+	if (!room) {
+		p->beyond += v != LIST_DELTA && v != LIST_TIME; /* which are counted by their ids */
+		return 0;
+	}
 	if (v == LIST_ID)
-		return vec_push(&p->ids, number >= 0 && number < STACKPROFILE_NONE
-						 ? (uint32_t)number
-						 : STACKPROFILE_NONE);
+		return vec_push(&p->ids, stackprofile_id(number));
 	if (v == NODE_CHILD)
 		return vec_push(&p->links, ((struct stackprofile_link){top(r)->node, number}));
 	r->holder.absolute = v == LIST_TIME;
-	return vec_push(&p->times, ns);
+	return vec_push(&p->times, number);
 }
 
-static void set_other(struct reader *r, enum value v, const char *s, size_t n, int64_t number,
-		      int64_t ns)
+/* As strtoll: "12.5" is 12. */
+static int64_t whole(const char *s, size_t n)
+{
+	char text[24];
+	int64_t number = 0;
+	size_t i = n && *s == '-', digits = i;
+	for (; i < n && (unsigned char)(s[i] - '0') < 10; i++)
+		number = i < 18 ? number * 10 + (s[i] - '0') : 0;
+	if (i > digits && i <= 18)
+		return *s == '-' ? -number : number;
+	n = n < sizeof text ? n : sizeof text - 1;
+	memcpy(text, s, n);
+	text[n] = 0;
+	return strtoll(text, NULL, 10);
+}
+
+static double real(const char *s, size_t n)
+{
+	char text[40];
+	if (n == 1 && (unsigned char)(*s - '0') < 10) /* as nearly all are */
+		return *s - '0';
+	n = n < sizeof text ? n : sizeof text - 1;
+	memcpy(text, s, n);
+	text[n] = 0;
+	return strtod(text, NULL);
+}
+
+static void set_other(struct reader *r, enum value v, const char *s, size_t n, int64_t number)
 {
 	struct holder *h = &r->holder;
 	struct one_sample *o = &r->sample;
 	struct tables *t = r->p->im->tables;
-	char text[40];
-	size_t short_n = n < sizeof text ? n : sizeof text - 1;
-	memcpy(text, s, short_n);
-	text[short_n] = 0;
 	switch (v) {
-	case HOLDER_START: h->start_ns = ns; break;
-	case HOLDER_END: h->end_ns = ns; break;
+	case HOLDER_START: h->start_ns = number; break;
+	case HOLDER_END: h->end_ns = number; break;
 	case EVENT_NAME:
-		memcpy(h->name, text, sizeof h->name - 1);
-		h->name[n < sizeof h->name ? n : 0] = 0;
+		n = n < sizeof h->name ? n : 0;
+		memcpy(h->name, s, n);
+		h->name[n] = 0;
 		break;
 	case EVENT_ID: h->id = hash_bytes(s, n); break;
 	case EVENT_PID: h->pid = (pid_t)number; break;
 	case EVENT_TID: h->tid = (pid_t)number; break;
-	case EVENT_TS: h->ts_ns = ns; break;
+	case EVENT_TS: h->ts_ns = number; break;
 	case SAMPLE_TS:
-		o->ts_ns = ns;
+		o->ts_ns = number;
 		o->timed = true;
 		break;
 	case SAMPLE_NODE:
@@ -459,103 +500,64 @@ static void set_other(struct reader *r, enum value v, const char *s, size_t n, i
 		break;
 	case SAMPLE_PID: o->pid = number; break;
 	case SAMPLE_TID: o->tid = number; break;
-	case SAMPLE_WEIGHT: o->weight = strtod(text, NULL); break;
-	case SAMPLE_NAME: o->name = tables_strn(t, s, n); break;
-	case SAMPLE_COMM: o->comm = tables_strn(t, s, n); break;
+	case SAMPLE_WEIGHT: o->weight = real(s, n); break;
+	case SAMPLE_NAME: o->name = n ? tables_strn(t, s, n) : 0; break;
+	case SAMPLE_COMM: o->comm = n ? tables_strn(t, s, n) : 0; break;
 	default: break;
 	}
 }
 
-static int value(struct reader *r, const char *s, size_t n)
+/* Times are in nanoseconds from here on. */
+static bool is_time(enum value v)
 {
+	static const bool times[] = {
+		[LIST_DELTA] = true, [LIST_TIME] = true, [HOLDER_START] = true, [HOLDER_END] = true,
+		[EVENT_TS] = true,   [SAMPLE_TS] = true, [SAMPLE_COMM] = false};
+	return times[v];
+}
+
+static int on_value(void *ctx, const char *s, size_t n)
+{
+	struct reader *r = ctx;
 	const struct level *l = top(r);
 	enum value v = NO_VALUE;
-	for (size_t i = 0; l && l->place && i < sizeof values / sizeof *values && !v; i++)
-		if (values[i].in == l->place && (!values[i].key || !strcmp(values[i].key, r->key)))
+	int64_t number;
+	for (size_t i = l ? r->values[l->place] : 0; l && i < r->values_end[l->place] && !v; i++)
+		if (!values[i].key ||
+		    (values[i].key[0] == r->key[0] && !strcmp(values[i].key, r->key)))
 			v = values[i].value;
 	if (!v)
-		return 1;
-	char text[24];
-	size_t digits = n < sizeof text ? n : sizeof text - 1;
-	memcpy(text, s, digits);
-	text[digits] = 0;
-	int64_t number = strtoll(text, NULL, 10), ns = 0;
-	bool is_time = v == LIST_DELTA || v == LIST_TIME || v == HOLDER_START || v == HOLDER_END ||
-		       v == EVENT_TS || v == SAMPLE_TS;
-	if (is_time && !chrome_ns(s, n, &ns)) {
+		return 0;
+	if (!is_time(v)) {
+		number = whole(s, n);
+	} else if (!chrome_ns(s, n, &number)) {
 		r->p->lost += v == LIST_DELTA || v == LIST_TIME;
-		return 1;
+		return 0;
 	}
 	if (v >= NODE_CHILD && v <= LIST_TIME)
-		r->rc = add_to_list(r, v, number, ns);
-	else if (v < NODE_CHILD)
+		return add_to_list(r, v, number);
+	if (v < NODE_CHILD)
 		set_node(r, v, s, n, number);
 	else
-		set_other(r, v, s, n, number, ns);
-	return !r->rc;
-}
-
-static int on_number(void *ctx, const char *s, size_t n)
-{
-	return value(ctx, s, n);
-}
-
-static int on_string(void *ctx, const unsigned char *s, size_t n)
-{
-	return value(ctx, (const char *)s, n);
-}
-
-static const yajl_callbacks callbacks = {
-	.yajl_number = on_number,
-	.yajl_string = on_string,
-	.yajl_start_map = on_map,
-	.yajl_map_key = on_key,
-	.yajl_end_map = on_close,
-	.yajl_start_array = on_array,
-	.yajl_end_array = on_close,
-};
-
-static int feed(struct reader *r, yajl_handle yajl, struct err *err)
-{
-	const uint8_t *data;
-	size_t n;
-	while ((n = stream_peek(r->in, 1, &data))) {
-		n = n < FEED_BYTES ? n : FEED_BYTES;
-		yajl_status status = yajl_parse(yajl, data, n);
-		if (r->rc == -E2BIG)
-			return err_set(err, EBADMSG, "brackets stand in more than 65,536 others");
-		if (r->rc == -ENOMEM)
-			return err_set(err, ENOMEM, "no memory for the profile");
-		if (r->rc)
-			return r->rc;
-		if (status != yajl_status_ok)
-			return err_set(err, EBADMSG, "the JSON is damaged near byte %llu",
-				       (unsigned long long)stream_offset(r->in) +
-					       yajl_get_bytes_consumed(yajl));
-		stream_skip(r->in, n);
-		if (!import_go_on_at(r->p->im, stream_done(r->in)))
-			return -ECANCELED;
-	}
-	if (yajl_complete_parse(yajl) != yajl_status_ok)
-		return err_set(err, EBADMSG, "the profile is cut off at byte %llu",
-			       (unsigned long long)stream_offset(r->in));
+		set_other(r, v, s, n, number);
 	return 0;
 }
 
 int stackprofile_read(struct stackprofile *p, struct stream *in, struct err *err)
 {
-	struct reader r = {.p = p, .in = in};
-	yajl_handle yajl = yajl_alloc(&callbacks, NULL, &r);
-	if (!yajl)
-		return err_set(err, ENOMEM, "no memory to read the profile");
-	yajl_config(yajl, yajl_dont_validate_strings, 1);
-	yajl_config(yajl, yajl_allow_comments, 1);
-	yajl_config(yajl, yajl_allow_multiple_values, 1);
-	int rc = feed(&r, yajl, err);
+	static const struct json_takes takes = {on_open, on_close, on_key, on_value};
+	struct reader r = {.p = p};
+	for (size_t i = sizeof values / sizeof *values; i-- > 0;) {
+		r.values[values[i].in] = (uint8_t)i;
+		if (!r.values_end[values[i].in])
+			r.values_end[values[i].in] = (uint8_t)(i + 1);
+	}
+	int rc = json_feed(p->im, in, &takes, &r, err);
+	if (rc == -E2BIG)
+		rc = err_set(err, EBADMSG, "brackets stand in more than 65,536 others");
 	/* What a file that is cut off holds of its own profile counts. */
 	if (rc == -EBADMSG && !r.in_event && close_piece(&r, 0))
 		rc = err_set(err, ENOMEM, "no memory for the profile");
-	yajl_free(yajl);
 	vec_fini(&r.levels);
 	return rc;
 }

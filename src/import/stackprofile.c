@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_MAX 4096
+#define STACK_MAX  4096
+#define SORT_BYTES (128u << 20) /* of samples in memory, twice: by begin and by end */
 
 int stackprofile_init(struct stackprofile *p, struct import *im)
 {
@@ -31,7 +32,8 @@ void stackprofile_fini(struct stackprofile *p)
 	vec_fini(&p->pieces);
 	vec_fini(&p->ids);
 	vec_fini(&p->times);
-	vec_fini(&p->moments);
+	extsort_free(p->taken);
+	extsort_free(p->ends);
 	vec_fini(&p->stack);
 }
 
@@ -158,6 +160,19 @@ static int stack_up(struct stackprofile *p, uint32_t node)
 
 /* --- moments --- */
 
+/* The keys say all of the order. */
+static int compare_nothing(const void *a, const void *b)
+{
+	(void)a, (void)b;
+	return 0;
+}
+
+static struct extsort *new_sort(void)
+{
+	return extsort_new_words(sizeof(struct stackprofile_moment), SORT_BYTES, compare_nothing,
+				 2);
+}
+
 static int compare_pieces(const void *pa, const void *pb)
 {
 	const struct stackprofile_piece *a = pa, *b = pb;
@@ -182,162 +197,188 @@ static int64_t begin_of(const struct stackprofile *p, const struct stackprofile_
 	return begin;
 }
 
-/* The samples of all pieces, each where its time says. One time more: the end of the last. */
-static int place_pieces(struct stackprofile *p)
+int stackprofile_add(struct stackprofile *p, const struct stackprofile_moment *m)
 {
-	int64_t now = 0;
-	if (vec_reserve(&p->moments, p->moments.len + p->ids.len))
+	if (!p->taken && !(p->taken = new_sort()))
 		return -ENOMEM;
-	if (p->pieces.len)
-		qsort(p->pieces.data, p->pieces.len, sizeof *p->pieces.data, compare_pieces);
+	return extsort_add(p->taken, m);
+}
+
+/* The place of node @id of @space. Without one the sample stands where nobody knows. */
+static uint32_t place_in(struct stackprofile *p, const struct map64 *at, uint32_t space,
+			 uint32_t id)
+{
+	uint32_t place;
+	if (map64_get(at, node_key(space, id), &place))
+		return place;
+	p->lost++;
+	return STACKPROFILE_NONE;
+}
+
+/* The samples of one track, as they come. */
+struct lane {
+	struct stackprofile_moment last; /* whose weight is not known yet */
+	int64_t first_ns;
+	size_t n;
+};
+
+static int64_t ns_of(uint64_t time)
+{
+	return (int64_t)(time ^ 1ull << 63);
+}
+
+/* How long the last sample of a track stands. */
+static uint64_t last_span(const struct stackprofile *p, const struct lane *lane)
+{
+	int64_t last = ns_of(lane->last.key[1]), end = p->tracks.data[lane->last.key[0]].end_ns;
+	uint64_t all = (uint64_t)last - (uint64_t)lane->first_ns;
+	bool exact = lane->n == 1 || (p->pieces.len && p->pieces.data[0].absolute);
+	if (exact && end > last)
+		return (uint64_t)end - (uint64_t)last;
+	return lane->n > 1 ? all / (lane->n - 1) : 0;
+}
+
+/* @m stands for @span, where it has no weight of its own. Its end is in *ret_end. */
+static int put_end(struct stackprofile *p, const struct stackprofile_moment *m, uint64_t span,
+		   int64_t *ret_end)
+{
+	static const char name[] = "wall";
+	struct stackprofile_moment end = *m;
+	*ret_end = ns_of(m->key[1]);
+	if (m->event == STACKPROFILE_NONE) {
+		if (p->wall == UINT16_MAX && !p->ends_told)
+			p->wall = import_event(p->im, name, sizeof name - 1, EVENT_NS, false);
+		p->ends_told = true;
+		end.weight = span;
+		if (__builtin_add_overflow(*ret_end, (int64_t)span, ret_end))
+			*ret_end = INT64_MAX;
+		if (p->wall == UINT16_MAX) { /* there are too many events */
+			p->lost++;
+			return 0;
+		}
+	}
+	end.key[0] = stackprofile_time(*ret_end);
+	end.key[1] = m->key[0];
+	p->nmoments++;
+	return extsort_add(p->ends, &end);
+}
+
+static int end_lane(struct stackprofile *p, const struct lane *lane)
+{
+	int64_t end;
+	int rc = lane->n ? put_end(p, &lane->last, last_span(p, lane), &end) : 0;
+	if (lane->n && end > p->last_ns)
+		p->last_ns = end;
+	return rc;
+}
+
+/* Each sample of a track weighs the time until the next. They come by track, and in order. */
+static int weigh(struct stackprofile *p, struct lane *lane, const struct stackprofile_moment *m)
+{
+	int64_t ns = ns_of(m->key[1]), end;
+	int rc;
+	if (lane->n && m->key[0] == lane->last.key[0]) {
+		rc = put_end(p, &lane->last, (uint64_t)ns - (uint64_t)ns_of(lane->last.key[1]),
+			     &end);
+		lane->n++;
+	} else {
+		rc = end_lane(p, lane);
+		lane->n = 1;
+		lane->first_ns = ns;
+		p->first_ns = ns < p->first_ns ? ns : p->first_ns;
+	}
+	lane->last = *m;
+	return rc;
+}
+
+static int weigh_sorted(struct stackprofile *p, const struct map64 *at, struct lane *lane)
+{
+	const struct stackprofile_moment *m;
+	int rc = extsort_finish(p->taken);
+	while (!rc && (m = extsort_next(p->taken))) {
+		rc = weigh(p, lane, m);
+		if (!p->pieces.len) /* a frame of the whole file */
+			lane->last.node = place_in(p, at, 0, m->node);
+	}
+	rc = rc ? rc : extsort_error(p->taken);
+	extsort_free(p->taken);
+	p->taken = NULL;
+	return rc;
+}
+
+/* Is each sample of the sorted pieces taken after the one before it? */
+static bool in_order(const struct stackprofile *p)
+{
 	for (size_t i = 0; i < p->pieces.len; i++) {
 		const struct stackprofile_piece *e = &p->pieces.data[i];
+		if (e->absolute && i && e->track == e[-1].track)
+			return false;
+		for (size_t k = e->times + e->absolute; k < e->times_end; k++)
+			if (p->times.data[k] < (e->absolute ? p->times.data[k - 1] : 0))
+				return false;
+	}
+	return true;
+}
+
+/* The samples of all pieces, each where its time says. One time more: the end of the last. */
+static int place_pieces(struct stackprofile *p, const struct map64 *at, struct lane *lane)
+{
+	int64_t now = 0;
+	int rc = 0;
+	qsort(p->pieces.data, p->pieces.len, sizeof *p->pieces.data, compare_pieces);
+	bool ordered = in_order(p);
+	for (size_t i = 0; i < p->pieces.len && !rc; i++) {
+		const struct stackprofile_piece *e = &p->pieces.data[i];
 		struct stackprofile_track *t = &p->tracks.data[e->track];
+		size_t n = e->ids_end - e->ids, k = 0;
 		if (!i || e->track != e[-1].track)
 			now = begin_of(p, e);
-		size_t n = e->ids_end - e->ids, k = 0;
-		for (size_t at = e->times; k < n && at < e->times_end; k++, at++) {
-			int64_t time = p->times.data[at];
-			if (e->absolute)
-				now = time;
-			else if (__builtin_add_overflow(now, time, &now))
-				now = time > 0 ? INT64_MAX : INT64_MIN;
-			p->moments.data[p->moments.len++] = (struct stackprofile_moment){
-				.ns = now,
-				.id = p->ids.data[e->ids + k],
-				.track = e->track,
-				.event = STACKPROFILE_NONE};
-		}
-		p->lost += n - k;
 		if (e->absolute && e->times_end - e->times > n)
 			t->end_ns = p->times.data[e->times + n];
+		for (size_t time = e->times; k < n && time < e->times_end && !rc; k++, time++) {
+			int64_t ns = p->times.data[time];
+			if (e->absolute)
+				now = ns;
+			else if (__builtin_add_overflow(now, ns, &now))
+				now = ns > 0 ? INT64_MAX : INT64_MIN;
+			struct stackprofile_moment m = {
+				.key = {e->track, stackprofile_time(now)},
+				.node = place_in(p, at, e->track, p->ids.data[e->ids + k]),
+				.event = STACKPROFILE_NONE};
+			rc = ordered ? weigh(p, lane, &m) : stackprofile_add(p, &m);
+		}
+		p->lost += n - k;
 	}
 	vec_fini(&p->ids);
 	vec_fini(&p->times);
-	return 0;
-}
-
-static int compare_taken(const void *pa, const void *pb)
-{
-	const struct stackprofile_moment *a = pa, *b = pb;
-	if (a->track != b->track)
-		return a->track < b->track ? -1 : 1;
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
-static int compare_ends(const void *pa, const void *pb)
-{
-	const struct stackprofile_moment *a = pa, *b = pb;
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->track < b->track ? -1 : a->track > b->track;
-}
-
-/* Sorting takes as much memory again, and is seldom needed. */
-static void sort_moments(struct stackprofile *p, int (*compare)(const void *, const void *))
-{
-	for (size_t i = 1; i < p->moments.len; i++)
-		if (compare(&p->moments.data[i - 1], &p->moments.data[i]) > 0) {
-			qsort(p->moments.data, p->moments.len, sizeof *p->moments.data, compare);
-			return;
-		}
-}
-
-/* How long the last of @n samples of a track stands. */
-static uint64_t last_span(const struct stackprofile *p, const struct stackprofile_moment *m,
-			  size_t n)
-{
-	uint64_t all = (uint64_t)m[n - 1].ns - (uint64_t)m[0].ns;
-	int64_t end = p->tracks.data[m->track].end_ns;
-	bool exact = n == 1 || (p->pieces.len && p->pieces.data[0].absolute);
-	if (exact && end > m[n - 1].ns)
-		return (uint64_t)end - (uint64_t)m[n - 1].ns;
-	return n > 1 ? all / (n - 1) : 0;
-}
-
-/* Each of the @n samples of one track weighs the time until the next. */
-static void weigh(struct stackprofile *p, struct stackprofile_moment *m, size_t n)
-{
-	uint64_t last = last_span(p, m, n);
-	p->first_ns = m[0].ns < p->first_ns ? m[0].ns : p->first_ns;
-	for (size_t i = 0; i < n; i++) {
-		if (m[i].event != STACKPROFILE_NONE)
-			continue;
-		m[i].weight = i + 1 < n ? (uint64_t)m[i + 1].ns - (uint64_t)m[i].ns : last;
-		if (__builtin_add_overflow(m[i].ns, (int64_t)m[i].weight, &m[i].ns))
-			m[i].ns = INT64_MAX;
-	}
-	p->last_ns = m[n - 1].ns > p->last_ns ? m[n - 1].ns : p->last_ns;
-}
-
-/* Which of them have a node. Those of pieces ask in their track's nodes, others in the first's. */
-static void find_nodes(struct stackprofile *p, const struct map64 *at, size_t of_pieces)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < p->moments.len; i++) {
-		struct stackprofile_moment m = p->moments.data[i];
-		uint32_t place;
-		if (!map64_get(at, node_key(i < of_pieces ? m.track : 0, m.id), &place)) {
-			p->lost++;
-			place = STACKPROFILE_NONE;
-		}
-		m.id = place;
-		p->moments.data[kept++] = m;
-	}
-	p->moments.len = kept;
-}
-
-/* The event of those that weigh their time. Where there are too many events there is none. */
-static void announce(struct stackprofile *p)
-{
-	static const char name[] = "wall";
-	for (size_t i = 0; i < p->moments.len; i++) {
-		if (p->moments.data[i].event != STACKPROFILE_NONE)
-			continue;
-		p->wall = import_event(p->im, name, sizeof name - 1, EVENT_NS, false);
-		break;
-	}
-	size_t kept = 0;
-	for (size_t i = 0; i < p->moments.len && p->wall == UINT16_MAX; i++)
-		if (p->moments.data[i].event != STACKPROFILE_NONE)
-			p->moments.data[kept++] = p->moments.data[i];
-	if (p->wall == UINT16_MAX) {
-		p->lost += p->moments.len - kept;
-		p->moments.len = kept;
-	}
+	return rc;
 }
 
 static int arrange_moments(struct stackprofile *p, const struct map64 *at)
 {
-	/* those that are there already come from no piece */
-	size_t loose = p->moments.len;
-	int rc = place_pieces(p);
-	if (rc || !p->moments.len)
-		return rc;
-	size_t of_pieces = p->moments.len - loose;
-	if (loose && of_pieces) { /* which never comes together in a file */
-		memmove(p->moments.data, p->moments.data + loose,
-			of_pieces * sizeof *p->moments.data);
-		p->moments.len = of_pieces;
-		p->lost += loose;
-		loose = 0;
+	struct lane lane = {.n = 0};
+	if (p->pieces.len && p->taken) { /* which never comes together in a file */
+		p->lost += extsort_count(p->taken);
+		extsort_free(p->taken);
+		p->taken = NULL;
 	}
-	find_nodes(p, at, of_pieces);
-	struct stackprofile_moment *m = p->moments.data;
-	sort_moments(p, compare_taken);
+	if (!p->pieces.len && !p->taken)
+		return 0;
 	p->first_ns = INT64_MAX;
 	p->last_ns = INT64_MIN;
-	for (size_t i = 0, n; i < p->moments.len; i += n) {
-		for (n = 1; i + n < p->moments.len && m[i + n].track == m[i].track;)
-			n++;
-		weigh(p, m + i, n);
-	}
-	sort_moments(p, compare_ends);
-	announce(p);
-	return 0;
+	p->ends = new_sort();
+	int rc = p->ends ? 0 : -ENOMEM;
+	if (!rc && p->pieces.len)
+		rc = place_pieces(p, at, &lane);
+	if (!rc && p->taken)
+		rc = weigh_sorted(p, at, &lane);
+	rc = rc ? rc : end_lane(p, &lane);
+	rc = rc ? rc : extsort_finish(p->ends);
+	p->next = rc ? NULL : extsort_next(p->ends);
+	return rc ? rc : extsort_error(p->ends);
 }
 
-int stackprofile_arrange(struct stackprofile *p)
+int stackprofile_arrange(struct stackprofile *p, struct err *err)
 {
 	struct map64 at;
 	map64_init(&at);
@@ -348,15 +389,32 @@ int stackprofile_arrange(struct stackprofile *p)
 	rc = rc ? rc : find_frames(p);
 	rc = rc ? rc : arrange_moments(p, &at);
 	map64_fini(&at);
-	return rc;
+	if (rc == -ENOMEM)
+		return err_set(err, ENOMEM, "no memory for the profile");
+	return rc ? err_set(err, -rc, "cannot sort the profile's samples: %s", strerror(-rc)) : 0;
+}
+
+void stackprofile_say_lost(const struct stackprofile *p, const char *whose)
+{
+	char text[256];
+	snprintf(text, sizeof text, "%llu %s have no time, or stand where no call is known",
+		 (unsigned long long)p->lost, whose);
+	if (p->lost)
+		p->im->sink->ops->say(p->im->sink->ctx, text);
+	snprintf(text, sizeof text,
+		 "%llu samples and calls are left out: more than %u in lists, %u nodes or %u "
+		 "threads are not kept",
+		 (unsigned long long)p->beyond, STACKPROFILE_LISTED_MOST, STACKPROFILE_NODES_MOST,
+		 STACKPROFILE_TRACKS_MOST);
+	if (p->beyond)
+		p->im->sink->ops->say(p->im->sink->ctx, text);
 }
 
 bool stackprofile_next(const struct stackprofile *p, int64_t *ret_ns)
 {
-	if (p->next == p->moments.len)
-		return false;
-	*ret_ns = p->moments.data[p->next].ns;
-	return true;
+	if (p->next)
+		*ret_ns = ns_of(p->next->key[0]);
+	return p->next != NULL;
 }
 
 static void send(struct stackprofile *p, struct raw_sample *s)
@@ -371,8 +429,8 @@ static void send(struct stackprofile *p, struct raw_sample *s)
 
 int stackprofile_deliver(struct stackprofile *p, uint64_t time_ns)
 {
-	const struct stackprofile_moment *m = &p->moments.data[p->next++];
-	const struct stackprofile_track *t = &p->tracks.data[m->track];
+	const struct stackprofile_moment *m = p->next;
+	const struct stackprofile_track *t = &p->tracks.data[m->key[1]];
 	struct raw_sample s = {.time_ns = time_ns,
 			       .pid = (pid_t)t->pid,
 			       .tid = (pid_t)t->tid,
@@ -380,13 +438,19 @@ int stackprofile_deliver(struct stackprofile *p, uint64_t time_ns)
 								      : (uint16_t)m->event,
 			       .weight = m->weight,
 			       .hits = 1};
-	p->stack.len = m->id == STACKPROFILE_NONE ? 0 : p->stack.len;
-	int rc = m->id == STACKPROFILE_NONE ? 0 : stack_up(p, (uint32_t)m->id);
-	if (m->id == STACKPROFILE_NONE)
+	int rc = 0;
+	if (m->node == STACKPROFILE_NONE) {
+		p->stack.len = 0;
 		p->stacked = STACKPROFILE_NONE;
-	if (!rc)
-		send(p, &s);
-	return rc;
+	} else {
+		rc = stack_up(p, m->node);
+		s.recurring = m->node + 1 < STACKS_MAX ? m->node + 1 : 0;
+	}
+	if (rc)
+		return rc;
+	send(p, &s);
+	p->next = extsort_next(p->ends);
+	return p->next ? 0 : extsort_error(p->ends);
 }
 
 int stackprofile_deliver_sums(struct stackprofile *p)

@@ -3,17 +3,24 @@
  * and samples that tell a node and a time.
  *
  * V8 (.cpuprofile, .heapprofile; Profile, ProfileChunk and CpuProfile events of a Chrome trace),
- * and the "samples" and "stackFrames" of the Trace Event Format, as Hermes writes them. All of it
- * is held until the end: less than the file is long. Source thread.
+ * and the "samples" and "stackFrames" of the Trace Event Format, as Hermes writes them. Nodes and
+ * lists are held until the end, up to a number of each; samples are sorted outside of memory where
+ * they are many. So all of it takes less than half a GiB. Source thread.
  */
 #ifndef ALTPTTOP_STACKPROFILE_H
 #define ALTPTTOP_STACKPROFILE_H
 
+#include "base/extsort.h"
 #include "base/hash.h"
 #include "import/importer.h"
 
 #define STACKPROFILE_NONE \
 	UINT32_MAX /* no node, no event: the sample weighs the time it stands for */
+
+#define STACKPROFILE_NODES_MOST  (1u << 20)  /* nodes, and children that they tell */
+#define STACKPROFILE_LISTED_MOST (16u << 20) /* samples that stand in lists */
+#define STACKPROFILE_TRACKS_MOST (1u << 18)
+#define STACKPROFILE_PIECES_MOST (1u << 20)
 
 struct stackprofile_node {
 	int64_t id;
@@ -47,11 +54,11 @@ struct stackprofile_piece {
 	bool absolute; /* times are no differences */
 };
 
+/* As it is sorted: by track and when it was taken; then by until when it stands, and track. */
 struct stackprofile_moment {
-	int64_t ns; /* when it was taken; once arranged: until when it stands */
+	uint64_t key[2];
 	uint64_t weight;
-	int64_t id; /* once arranged: the node's place */
-	uint32_t track;
+	uint32_t node;  /* its id; then its place, STACKPROFILE_NONE: not there */
 	uint32_t event; /* STACKPROFILE_NONE, or an import_event */
 };
 
@@ -72,22 +79,35 @@ struct stackprofile {
 	} pieces;
 	struct {
 		VEC(uint32_t)
-	} ids; /* of pieces; those of more bits are STACKPROFILE_NONE */
+	} ids; /* of pieces: stackprofile_id */
 	struct {
 		VEC(int64_t)
-	} times; /* of pieces, nanoseconds */
-	struct {
-		VEC(struct stackprofile_moment)
-	} moments;
+	} times;                      /* of pieces, nanoseconds */
+	struct extsort *taken, *ends; /* moments; NULL none */
+	const struct stackprofile_moment *next;
+	uint64_t nmoments; /* in ends */
 	struct {
 		VEC(frame_id)
 	} stack;
-	uint64_t lost;    /* samples without a time, or of a node that is not there */
-	size_t next;      /* of moments */
-	uint32_t stacked; /* the node whose stack is in stack */
-	uint16_t wall;
+	uint64_t lost;             /* samples without a time, or of a node that is not there */
+	uint64_t beyond;           /* samples, nodes and children that there was no room for */
+	uint32_t stacked;          /* the node whose stack is in stack */
+	uint16_t wall;             /* event of those that weigh their time; UINT16_MAX none */
+	bool ends_told;            /* it was announced, or there are too many */
 	int64_t first_ns, last_ns; /* of all moments, once arranged */
 };
+
+/* A sample at @m->key[1] (of stackprofile_time) of track @m->key[0]. -ENOMEM, -ENOSPC, -EIO. */
+int stackprofile_add(struct stackprofile *p, const struct stackprofile_moment *m);
+/* Nodes with ids of more bits have no samples. */
+static inline uint32_t stackprofile_id(int64_t id)
+{
+	return id >= 0 && id < STACKPROFILE_NONE ? (uint32_t)id : STACKPROFILE_NONE;
+}
+static inline uint64_t stackprofile_time(int64_t ns)
+{
+	return (uint64_t)ns ^ 1ull << 63; /* in the order of ns */
+}
 
 int stackprofile_init(struct stackprofile *p, struct import *im);
 void stackprofile_fini(struct stackprofile *p);
@@ -98,13 +118,15 @@ void stackprofile_fini(struct stackprofile *p);
  */
 int stackprofile_read(struct stackprofile *p, struct stream *in, struct err *err);
 
-/* After reading: find callers and frames, put samples in order, announce their event. -errno. What
- * was read besides is given back. */
-int stackprofile_arrange(struct stackprofile *p);
+/* After reading: find callers and frames, put samples in order, announce their event. -errno with a
+ * sentence. What was read besides is given back. */
+int stackprofile_arrange(struct stackprofile *p, struct err *err);
+/* Say how many of @whose ("samples") were lost, and how many were too many. */
+void stackprofile_say_lost(const struct stackprofile *p, const char *whose);
 
 /* Is there a sample that was not delivered? Until when the next one stands. */
 bool stackprofile_next(const struct stackprofile *p, int64_t *ret_ns);
-/* Deliver it, at this time of the sink's. -ENOMEM. */
+/* Deliver it, at this time of the sink's. -ENOMEM, -EIO. */
 int stackprofile_deliver(struct stackprofile *p, uint64_t time_ns);
 
 /*

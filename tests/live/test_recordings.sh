@@ -87,6 +87,37 @@ bounded_spans() { # a Chrome trace of 150 MB whose spans come again and again, w
 	[ "$(column "$dir/spans.csv" span_42 count)" = $((75 * 300)) ] && [ "$(column "$dir/spans.csv" span_42 total)" = $((75 * 300 * 2250)) ]
 }
 
+bounded_samples() { # 8.5 million samples, 370 MB of JSON and not in the order of time, within 400 MB of address space
+	local i
+	awk 'BEGIN { for (i = 0; i < 250000; i++)
+		printf "{\"ts\":\"%d\",\"pid\":7,\"tid\":\"%d\",\"sf\":%d},\n", 1000 + i * 10, 7 + i % 3, 1 + i % 200 }' >"$dir/samples.json"
+	(ulimit -v 400000
+	{
+		echo '{"traceEvents":[],"samples":['
+		for ((i = 0; i < 34; i++)); do cat "$dir/samples.json"; done
+		echo '{}],"stackFrames":{'
+		awk 'BEGIN { for (i = 1; i <= 200; i++)
+			printf "%s\"%d\":{\"name\":\"frame_%d\",\"category\":\"js\"}", (i > 1 ? "," : ""), i, i }'
+		echo '}}'
+	} | timeout 120 "$ALTPTTOP" --batch - >"$dir/samples.report" 2>"$dir/samples.messages") ||
+		{ cat "$dir/samples.messages"; return 1; }
+	grep -q '^samples *8500000 of wall' "$dir/samples.report" && grep -q frame_42 "$dir/samples.report"
+}
+
+more_than_are_kept() { # 16,777,300 samples in a list: 84 too many
+	local n=16777300
+	(ulimit -v 600000
+	{
+		printf '{"nodes":[{"id":1,"callFrame":{"functionName":"only","url":"a.js","lineNumber":1}}],"startTime":1,"samples":[1'
+		yes ,1 | head -n $((n - 1)) | tr -d '\n'
+		printf '],"timeDeltas":[10'
+		yes ,10 | head -n $((n - 1)) | tr -d '\n'
+		printf ']}'
+	} | timeout 120 "$ALTPTTOP" --batch - >"$dir/more.report" 2>"$dir/more.messages") ||
+		{ cat "$dir/more.messages"; return 1; }
+	grep -q '^samples *16777216 of wall, 167.77' "$dir/more.report" && grep -q ' 84 samples and calls are left out' "$dir/more.messages"
+}
+
 rows() { # FILE: functions with their sample counts, sorted
 	awk 'match($0, / \[[.k]\] /) && $6 ~ /^[0-9]+$/ { print $5, $6, substr($0, RSTART + RLENGTH) }' "$1" | LC_ALL=C sort
 }
@@ -191,6 +222,8 @@ part_of() {
 }
 check "a part of a recording does not pass for the whole" part_of
 check "a long Chrome trace is read in bounded memory, from a pipe" bounded_spans
+check "samples of a JavaScript engine are sorted in bounded memory, from a pipe" bounded_samples
+check "lists of a profile that are longer than what is kept say so" more_than_are_kept
 check "a live run is saved" first_file
 check "a pprof file says what the live report said" same_as_live
 check "pprof to pprof keeps every number" round_trip pb.gz

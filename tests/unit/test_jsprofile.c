@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "counting_sink.h"
+#include "import/stackprofile.h"
 
 static struct counting c;
 static struct err err;
@@ -253,12 +254,39 @@ static void test_many_threads(void **state)
 	assert_true(many < 60 * few);
 }
 
+/* More nodes than are kept: what stands in them has no place, and both are told. */
+static void test_more_nodes_than_are_kept(void **state)
+{
+	(void)state;
+	struct strbuf b;
+	strbuf_init(&b);
+	strbuf_puts(&b, "{\"nodes\":[{\"id\":1," CALL("kept", "a.js", 3, 4) "}");
+	for (unsigned i = 1; i < STACKPROFILE_NODES_MOST; i++)
+		strbuf_puts(&b, ",{}");
+	strbuf_puts(&b, ",{\"id\":7," CALL(
+				"left", "a.js", 5,
+				6) "},{}],"
+				   "\"startTime\":1,\"samples\":[1,7],\"timeDeltas\":[10,20]}");
+	assert_int_equal(read_text(b.buf), 0);
+	assert_int_equal(c.samples, 2);
+	assert_string_equal(c.folded.buf, "kept 20000\n[unknown] 20000\n");
+	assert_non_null(strstr(c.said.buf,
+			       "1 samples have no time, or stand where no call is known\n"
+			       "2 samples and calls are left out"));
+	counting_fini(&c);
+	strbuf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cpuprofile), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_old),        cmocka_unit_test(test_heap),
-		cmocka_unit_test(test_hermes),     cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_cpuprofile),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_heap),
+		cmocka_unit_test(test_hermes),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_more_nodes_than_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

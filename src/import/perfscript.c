@@ -31,7 +31,7 @@ struct script {
 	bool by_insn; /* instructions tell the classes: a line without one is something else's */
 	/* the sample being gathered */
 	bool open, in_record;
-	bool flat;   /* -F ip,sym without stacks: each line is a sample */
+	bool flat;   /* -F ip,sym and its like without stacks: each line is a sample */
 	bool deltas; /* --deltatime: times are what passed since the line before */
 	struct raw_sample sample;
 	struct {
@@ -273,6 +273,14 @@ static void sample_line(struct script *s, const char *line, size_t n)
 		return;
 	}
 	struct script_header h;
+	struct script_place at;
+	if (s->flat && scriptline_flat(line, n, &h, &at)) {
+		open_sample(s, &h);
+		if (s->open)
+			add_frame(s, place_frame(s, &at, 0));
+		flush_sample(s);
+		return;
+	}
 	if ((!s->open || !s->frames.len) && scriptline_lone(line, n, &h)) {
 		open_sample(s, &h);
 		return;

@@ -60,6 +60,13 @@ bool scriptline_header(const char *line, size_t n, struct script_header *ret_hea
  */
 bool scriptline_lone(const char *line, size_t n, struct script_header *ret_header);
 
+/*
+ * A sample without a stack or a time: the name, with a thread or without, or the event or both, and
+ * a place, in perf's columns (-F comm,ip,sym). Only where all lines are such.
+ */
+bool scriptline_flat(const char *line, size_t n, struct script_header *ret_header,
+		     struct script_place *ret_place);
+
 /* A frame line "  7f12 symbol+0x3 (dso)". False: not one. */
 bool scriptline_frame(const char *line, size_t n, struct script_place *ret_place);
 

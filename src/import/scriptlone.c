@@ -1,5 +1,6 @@
 /*
- * scriptlone: lines above a stack that say little: the event, the thread or the name alone.
+ * scriptlone: lines above a stack that say little: the event, the thread or the name alone; and
+ * those that have a place instead of a stack.
  *
  * Pure functions on borrowed text; see scriptline.h for the contract. Lines with a time, or with a
  * thread and an event, are left to scriptline.c.
@@ -50,4 +51,51 @@ bool scriptline_lone(const char *line, size_t n, struct script_header *ret_heade
 	if (found)
 		*ret_header = h;
 	return found;
+}
+
+/* A blank and an address at the right of sixteen columns, one blank, and a symbol. */
+static bool flat_place(const char *s, const char *end, struct script_place *ret_place)
+{
+	enum { ADDRESS = 17 };
+	if (end - s < ADDRESS + 2 || *s != ' ' || s[ADDRESS] != ' ' || blank(s[ADDRESS + 1]))
+		return false;
+	const char *address = skip_blanks(s, end), *symbol = s + ADDRESS + 1;
+	uint64_t other;
+	return word_end(address, end) == s + ADDRESS &&
+	       !hex_word(symbol, word_end(symbol, end), &other) && /* -F addr,ip */
+	       scriptline_without_target(symbol, (size_t)(end - symbol)) ==
+		       (size_t)(end - symbol) &&
+	       !scriptline_has_branches(symbol, (size_t)(end - symbol)) &&
+	       scriptline_frame(s, (size_t)(end - s), ret_place);
+}
+
+bool scriptline_flat(const char *line, size_t n, struct script_header *ret_header,
+		     struct script_place *ret_place)
+{
+	enum { COMM_COLUMNS = 16 };
+	struct script_header h = {.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX};
+	const char *end = line + n, *s = line;
+	if (n > COMM_COLUMNS && *line == ' ' && !blank(line[COMM_COLUMNS - 1]) &&
+	    line[COMM_COLUMNS] == ' ') {
+		h.comm = trim(line, line + COMM_COLUMNS);
+		s += COMM_COLUMNS + 1;
+		const char *number = skip_blanks(s, end), *behind = word_end(number, end);
+		if (flat_place(s, end, ret_place) ||
+		    (behind < end && pid_word(number, behind, &h.pid, &h.tid) &&
+		     flat_place(behind + 1, end, ret_place))) {
+			*ret_header = h;
+			return true;
+		}
+		h.pid = h.tid = -1;
+	}
+	/* a comm may hold blanks and colons, an event, at the right of as many columns as the
+	 * longest, none */
+	s = skip_blanks(s, end);
+	const char *colon = word_end(s, end);
+	if (colon - s < 2 || colon[-1] != ':' || digit(*s) ||
+	    !flat_place(colon + 1, end, ret_place))
+		return false;
+	h.event = (struct text){s, (size_t)(colon - 1 - s)};
+	*ret_header = h;
+	return true;
 }

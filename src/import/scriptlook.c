@@ -97,6 +97,10 @@ void scriptlook_at(const uint8_t *head, size_t n, struct scriptlook *ret_look)
 			continue;
 		}
 		in_sample = false;
+		if (scriptline_flat(line, len, &h, &place)) {
+			ret_look->flat++;
+			continue;
+		}
 		ret_look->blanks += scriptline_is_blank(line, len);
 		if (scriptline_bare_address(line, len)) {
 			ret_look->addresses++;
@@ -159,7 +163,8 @@ bool scriptlook_has_deltas(const uint8_t *head, size_t n)
 
 bool scriptlook_is_flat(const struct scriptlook *l)
 {
-	return l->bare > 1 && !l->tabs && !l->blanks && !l->headers;
+	return (l->bare > 1 || l->flat > 1) && !(l->bare && l->flat) && !l->tabs && !l->blanks &&
+	       !l->headers;
 }
 
 bool scriptlook_is_nameless(const uint8_t *head, size_t n)
@@ -189,7 +194,7 @@ int scriptlook_recognise(const uint8_t *head, size_t n, bool trace)
 		return look.headers ? 95 : look.captured ? 30 : 0;
 	if (!look.headers && look.records && !look.strange)
 		return 60;
-	if (!look.headers && look.bare > 1 && !look.odd)
+	if (!look.headers && !look.odd && (look.bare > 1 || scriptlook_is_flat(&look)))
 		return 50;
 	/* Without perf's banner most lines must make sense, and there must be times or stacks;
 	 * where nothing is certain, all lines must. */

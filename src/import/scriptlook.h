@@ -22,6 +22,7 @@ struct scriptlook_sequence {
 
 struct scriptlook {
 	unsigned headers, timed, traced, plain, stacked, strange;
+	unsigned flat;       /* a name or an event, and a place, in columns */
 	unsigned bare, tabs; /* frames without a header before them; of these behind a tab */
 	unsigned blanks, addresses, branches, records; /* lines: empty; -F ip; of these -F brstack;
 							  of --show-mmap-events and its like */

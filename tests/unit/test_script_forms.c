@@ -95,6 +95,11 @@ static const char *const flat[] = {
 		 "\tf(int, long):\n\t0000000000401001\tinsn: c3"),
 };
 
+/* -F comm,ip,sym and its like: an address has sixteen columns. */
+#define COLUMNS(comm, lead) \
+	comm lead "           401000 main\n" comm lead "           401000 main\n" comm lead \
+		  "           7f0045 work(int)\n"
+
 /* Without times, events or threads: still one line a sample. */
 static const char *const lines[] = {
 	"      main 7/8   401000 main (/tmp/a b)\n      main 7/8   401000 main (/tmp/a b)\n"
@@ -108,6 +113,13 @@ static const char *const lines[] = {
 	"  main  7  cycles:  7f0045 work(int)\n",
 	"    7  cycles:  401000 main\n    7  cycles:  401000 main\n"
 	"  123  cycles:  7f0045 work(int)\n",
+	COLUMNS("", "cycles: "),
+	COLUMNS("            main ", ""),
+	COLUMNS("        cafe: 12 ", ""),
+	COLUMNS("       tmux: srv ", "cycles:u: "),
+	COLUMNS("            main ", "    7 "),
+	COLUMNS("            main ", "70000/70001 "),
+	COLUMNS("", "      cycles: "),
 	"       401000 main 0x401010/0x401000/P/-/-/3/ \n       401000 main 0x1/0x2/P/-/-/3/ \n"
 	"       7f0045 work(int) 0x401010/0x401000/P/-/-/3/ \n",
 };
@@ -295,6 +307,32 @@ static void test_records(void **state)
 	assert_int_equal(c.loss[LOSS_RING], 461);
 	assert_int_equal(c.loss[LOSS_BAD_RECORD], 0);
 	counting_fini(&c);
+}
+
+/* Columns that another number stands in, or beside, and one line alone, are of no kind. */
+static void test_columns_in_doubt(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		COLUMNS("", "cycles:  "), /* a column too many */
+		COLUMNS("", "12: "),
+		COLUMNS("           main ", ""),
+		"cycles:           401000 main\n",
+		"cycles:           7ffe10           401000 main\n"
+		"cycles:           7ffe20           401000 main\n", /* -F event,addr,ip,sym */
+		"cycles:           401000 main\nand then some words\n"
+		"cycles:           401000 main\n",
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct counting c;
+		struct err err = {0};
+		counting_init(&c);
+		int rc = counting_text(&c, texts[i], strlen(texts[i]), NULL, &err);
+		if (rc != -EINVAL || c.samples)
+			fail_msg("%s%d %s, %llu samples: %s", texts[i], rc, err.msg,
+				 (unsigned long long)c.samples, c.folded.buf);
+		counting_fini(&c);
+	}
 }
 
 /* Addresses and branches without names are refused by what they are, not as one deep stack. */
@@ -524,7 +562,7 @@ int main(void)
 		cmocka_unit_test(test_periods),      cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_instructions), cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_other_text),   cmocka_unit_test(test_cut_wrapper),
-		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_long_lines),   cmocka_unit_test(test_columns_in_doubt),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

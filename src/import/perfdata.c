@@ -200,15 +200,14 @@ static int deliver_sample(struct perfdata *p, void *record)
 
 static void deliver_mmap(struct perfdata *p, const struct record_side *r)
 {
-	const struct perffile *f = &p->file;
 	struct raw_mmap m;
 	raw_from_mmap(r, &m);
-	for (size_t i = 0; !m.build_id && i < f->build_ids.len; i++) {
-		const struct perffile_build_id *b = &f->build_ids.data[i];
-		if (b->kernel == m.kernel && !strcmp(b->path, m.path)) {
-			m.build_id = b->id;
-			m.build_id_size = b->id_size;
-		}
+	const struct perffile_build_id *b = m.build_id
+						    ? NULL
+						    : perffile_build_id(&p->file, m.path, m.kernel);
+	if (b) {
+		m.build_id = b->id;
+		m.build_id_size = b->id_size;
 	}
 	perforigin_mmap(&p->origin, &m);
 	p->im->sink->ops->mmap(p->im->sink->ctx, &m);

@@ -260,6 +260,21 @@ static void feature_events(struct perffile *f, const uint8_t *data, size_t n)
 	}
 }
 
+static uint64_t path_key(const char *path, bool kernel)
+{
+	return hash_pair(hash_bytes(path, strlen(path)), kernel);
+}
+
+const struct perffile_build_id *perffile_build_id(const struct perffile *f, const char *path,
+						  bool kernel)
+{
+	uint32_t at;
+	if (!map64_get(&f->build_id_of, path_key(path, kernel), &at))
+		return NULL;
+	const struct perffile_build_id *b = &f->build_ids.data[at];
+	return b->kernel == kernel && !strcmp(b->path, path) ? b : NULL;
+}
+
 static void add_build_id(struct perffile *f, const uint8_t *record, size_t n, uint16_t misc)
 {
 	enum { FIXED = 8 + 4 + 24 };
@@ -274,7 +289,10 @@ static void add_build_id(struct perffile *f, const uint8_t *record, size_t n, ui
 	if (len >= sizeof b.path)
 		return;
 	memcpy(b.path, record + FIXED, len);
-	(void)vec_push(&f->build_ids, b);
+	if (perffile_build_id(f, b.path, b.kernel) || vec_push(&f->build_ids, b))
+		return;
+	(void)map64_put(&f->build_id_of, path_key(b.path, b.kernel),
+			(uint32_t)f->build_ids.len - 1);
 }
 
 static void feature_build_ids(struct perffile *f, const uint8_t *data, size_t n)
@@ -406,6 +424,7 @@ int perffile_open(struct perffile *f, struct stream *in, struct err *err)
 	f->arch = ARCH_AARCH64;
 #endif
 	map64_init(&f->attr_of);
+	map64_init(&f->build_id_of);
 	const uint8_t *head;
 	size_t n = stream_peek(in, 16, &head);
 	if (n < 16)
@@ -422,6 +441,7 @@ int perffile_open(struct perffile *f, struct stream *in, struct err *err)
 void perffile_close(struct perffile *f)
 {
 	map64_fini(&f->attr_of);
+	map64_fini(&f->build_id_of);
 	vec_fini(&f->attrs);
 	vec_fini(&f->build_ids);
 	free(f->window);

@@ -60,6 +60,7 @@ struct perffile {
 	struct {
 		VEC(struct perffile_build_id)
 	} build_ids;
+	struct map64 build_id_of; /* hash of path and kernel → index in build_ids */
 	char host[64], release[96], arch_name[32], command[256], cpu[128];
 	uint64_t first_ns, last_ns; /* times of the first and last sample, 0 unknown */
 	enum arch arch;
@@ -87,6 +88,10 @@ uint64_t perffile_offset(const struct perffile *f); /* where reading stands, for
 /* Records that describe the file itself, as pipe mode has them: ATTR, EVENT_UPDATE, FEATURE,
  * BUILD_ID. */
 void perffile_describe(struct perffile *f, const uint8_t *record, const struct record_header *h);
+
+/* What the file tells of the program at @path, good until the next record; NULL nothing. */
+const struct perffile_build_id *perffile_build_id(const struct perffile *f, const char *path,
+						  bool kernel);
 
 uint64_t perffile_u64(const struct perffile *f, const void *p);
 uint32_t perffile_u32(const struct perffile *f, const void *p);

@@ -488,11 +488,6 @@ int extsort_finish(struct extsort *x)
 	return rc ? rc : merge_begin(x, 0);
 }
 
-int extsort_rewind(struct extsort *x)
-{
-	return merge_begin(x, 0);
-}
-
 int extsort_error(const struct extsort *x)
 {
 	return x->error;

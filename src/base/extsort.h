@@ -32,7 +32,6 @@ int extsort_finish(struct extsort *x); /* no more will come: sort what is in mem
 /* Records in order, after extsort_finish. NULL: the end, or what was spilled cannot be read back
  * (extsort_error tells which). Good until the next call. */
 const void *extsort_next(struct extsort *x);
-int extsort_rewind(struct extsort *x); /* what extsort_error says then */
 /* 0, or why reading ended too early: -ENOMEM, -EIO … Ask after the last record. */
 int extsort_error(const struct extsort *x);
 

@@ -251,19 +251,6 @@ static int try_ways(const struct tables *t, struct attempt *a, struct err *err)
 				       : strerror(no));
 }
 
-int module_open(const struct tables *t, const struct module *m, const struct module_access *access,
-		int *ret_fd, uint64_t *ret_offset, struct err *err)
-{
-	struct attempt a = {.m = m, .access = access, .fd = -1};
-	int rc = try_ways(t, &a, err);
-	if (rc)
-		return rc;
-	image_close(a.image);
-	*ret_fd = a.fd;
-	*ret_offset = a.offset;
-	return 0;
-}
-
 int module_member(const struct tables *t, const struct module *m,
 		  const struct module_access *access, uint64_t offset,
 		  struct zip_member *ret_member)

@@ -23,11 +23,6 @@ struct module_access {
 	bool same_boot;    /* a recording that this machine made since it was started */
 };
 
-/* The file itself, for libelf or libdw: a descriptor (close it), and where in it the ELF file
- * begins. 0, or -errno with a sentence. */
-int module_open(const struct tables *t, const struct module *m, const struct module_access *access,
-		int *ret_fd, uint64_t *ret_offset, struct err *err);
-
 /*
  * Where a mapping of a zip archive at file offset @offset really is: the member that holds it. Its
  * module has the path "ARCHIVE!/MEMBER". -EBADMSG: the file is no archive; -ENOENT: no member is

@@ -20,7 +20,7 @@
 
 struct charge {
 	pid_t pid;
-	bool session;  /* the command leads a session: signals go to all of it */
+	bool session;  /* the command leads a session: all of it is ended */
 	bool deserted; /* the profiler is gone */
 };
 
@@ -61,25 +61,17 @@ static noreturn void be_command(struct shepherd_pipes *p, char **argv, const cha
 	_exit(127);
 }
 
-static void pass_on(const struct charge *f, int sig)
-{
-	kill(f->session ? -f->pid : f->pid, sig);
-	if (sig == SIGTERM || sig == SIGHUP || sig == SIGINT)
-		kill(f->session ? -f->pid : f->pid, SIGCONT); /* a stopped one could not end */
-}
-
-/* Signals arrive as bytes; the end of the pipe means that the profiler is gone. */
+/* The end of the pipe means that the profiler is gone. */
 static void read_control(struct charge *f)
 {
-	unsigned char byte;
-	ssize_t n = read(STDIN_FILENO, &byte, 1);
+	pid_t all = f->session ? -f->pid : f->pid;
+	char byte;
 
-	if (n == 1) {
-		pass_on(f, byte);
-	} else if (n == 0) {
-		f->deserted = true;
-		pass_on(f, SIGTERM);
-	}
+	if (read(STDIN_FILENO, &byte, 1) != 0)
+		return;
+	f->deserted = true;
+	kill(all, SIGTERM);
+	kill(all, SIGCONT); /* a stopped one could not end */
 }
 
 static noreturn void tend(struct charge *f, int children)

@@ -13,7 +13,7 @@ struct shepherd_pipes {
 
 /*
  * Body of the shepherd, in a process of its own: forks the command, writes its pid (or -errno) to
- * status, passes signals on, writes its waitpid status when it ended, exits.
+ * status, ends it when control has ended, writes its waitpid status when it ended, exits.
  */
 noreturn void shepherd_main(struct shepherd_pipes *p, char **argv, const char *name);
 

@@ -2,9 +2,8 @@
  * spawn: the profiler's side of a started command: pipes, the shepherd, exec's outcome, its end.
  *
  * Four pipes: "go" lets the command exec (closing it unreleased makes it exit), "exec" brings back
- * why exec failed (it closes by itself when exec succeeds), "control" carries signal numbers to the
- * shepherd and tells it by its end that we are gone, "status" brings pid and exit status. The
- * shepherd itself is in shepherd.c.
+ * why exec failed (it closes by itself when exec succeeds), "control" tells the shepherd by its end
+ * that we are gone, "status" brings pid and exit status. The shepherd itself is in shepherd.c.
  */
 #include "proc/spawn.h"
 
@@ -190,11 +189,6 @@ int spawn_output_fd(const struct spawn *s)
 	return s->p.output[0];
 }
 
-int spawn_fd(const struct spawn *s)
-{
-	return s->p.status[0];
-}
-
 int spawn_release(struct spawn *s, struct err *err)
 {
 	struct pollfd p = {.fd = s->p.exec[0], .events = POLLIN};
@@ -236,14 +230,6 @@ bool spawn_ended(struct spawn *s, int *ret_status)
 	if (ret_status)
 		*ret_status = s->status;
 	return true;
-}
-
-void spawn_signal(struct spawn *s, int sig)
-{
-	unsigned char byte = (unsigned char)sig;
-
-	if (!s->ended && s->p.control[1] >= 0 && write(s->p.control[1], &byte, 1) != 1)
-		return; /* it has just ended */
 }
 
 void spawn_free(struct spawn *s)

@@ -36,9 +36,6 @@ int spawn_release(struct spawn *s, struct err *err);
 
 /* Has it ended? Never waits. *ret_status as from waitpid(2). */
 bool spawn_ended(struct spawn *s, int *ret_status);
-int spawn_fd(const struct spawn *s); /* readable when it ended: for poll */
-
-void spawn_signal(struct spawn *s, int sig); /* pass a signal on; a no-op once it ended */
 
 /*
  * Leave: what was not released never runs; what still runs gets SIGTERM (its whole session under

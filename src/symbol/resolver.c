@@ -191,11 +191,6 @@ void resolver_want(struct resolver *r, const frame_id *frames, uint32_t n)
 	wants_add(r->wants, frames, n);
 }
 
-uint32_t resolver_pending(const struct resolver *r)
-{
-	return wants_pending(r->wants);
-}
-
 void resolver_origin(struct resolver *r, const struct raw_origin *o)
 {
 	pthread_mutex_lock(&r->lock);

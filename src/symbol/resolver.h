@@ -43,7 +43,6 @@ void resolver_ksymbol(struct resolver *r, uint64_t addr, uint32_t size, const ch
 /* Ask for names. Copies; drops what does not fit (the engine asks again at the next fold). Any
  * thread. */
 void resolver_want(struct resolver *r, const frame_id *frames, uint32_t n);
-uint32_t resolver_pending(const struct resolver *r);
 
 /* Resolve one frame here and now, on the caller's thread, without a started thread (batch, tests,
  * bench). */

@@ -300,16 +300,6 @@ void wants_wake(struct wants *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-uint32_t wants_pending(struct wants *w)
-{
-	uint32_t n;
-
-	pthread_mutex_lock(&w->lock);
-	n = w->names.len + w->deferred.len + w->lines.len + (uint32_t)w->pairs.len + w->working;
-	pthread_mutex_unlock(&w->lock);
-	return n;
-}
-
 bool wants_settle(struct wants *w, int timeout_ms)
 {
 	struct timespec until = deadline(timeout_ms);

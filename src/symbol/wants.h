@@ -37,7 +37,6 @@ void wants_defer(struct wants *w, frame_id frame);
 enum want_step wants_take(struct wants *w, int timeout_ms, frame_id *ret_frame);
 void wants_wake(struct wants *w);
 
-uint32_t wants_pending(struct wants *w);
 /* Wait until nothing is wanted and nothing is being worked on. False: timed out. */
 bool wants_settle(struct wants *w, int timeout_ms);
 

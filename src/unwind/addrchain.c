@@ -113,7 +113,6 @@ enum cut_reason chain_continue(struct walk *w, const struct raw_sample *s, frame
 	}
 	if (n == *ret_n || (!end && !root_is(u, frames[n - 1], true)))
 		return why;
-	u->stats.guesses++;
 	*ret_n = n;
 	return CUT_NONE;
 }

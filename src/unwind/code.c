@@ -87,26 +87,6 @@ bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size)
 	return arch == ARCH_AARCH64 && aarch64_exits(at, size);
 }
 
-#define PROLOGUE 48 /* bytes of a function's start in which its frame is made (Go checks first) */
-
-bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size)
-{
-	if (size > PROLOGUE)
-		size = PROLOGUE;
-	if (arch == ARCH_X86_64) {
-		for (size_t k = 0; k + 4 <= size; k++) /* push %rbp; mov %rsp,%rbp, two encodings */
-			if (STARTS(at + k, size - k, "\x55\x48\x89\xe5") ||
-			    STARTS(at + k, size - k, "\x55\x48\x8b\xec"))
-				return true;
-	} else if (arch == ARCH_AARCH64) {
-		for (size_t k = 0; k + 4 <= size; k += 4) {
-			if ((insn(at + k) & 0xffc003ff) == 0x910003fd) /* add x29, sp, #n */
-				return true;
-		}
-	}
-	return false;
-}
-
 /* At the first instruction of a function or of a PLT's stub nothing was pushed yet. */
 static bool x86_begins(const uint8_t *at, size_t size)
 {

@@ -18,9 +18,6 @@ bool code_is_sigreturn(enum arch arch, const uint8_t *at, size_t size);
  * caller: C libraries' thread starts, __clone of musl. */
 bool code_exits_thread(enum arch arch, const uint8_t *at, size_t size);
 
-/* Does a function that begins so set up a frame pointer? */
-bool code_makes_frame(enum arch arch, const uint8_t *at, size_t size);
-
 /* Do these bytes, a function's up to some instruction, leave sp on another stack? True when they
  * load it an odd number of times: the second load leads back. */
 bool code_left_stack(enum arch arch, const uint8_t *at, size_t size);

@@ -137,7 +137,6 @@ static struct row make_row(struct unwinder *u, struct object *object, uint64_t v
 	struct look l = {u, object, vaddr, exact, &u->draft};
 	if (!object->cfi)
 		return row;
-	u->stats.row_misses++;
 	u->draft.row = row;
 	u->draft.n = u->draft.expr_bytes = 0;
 	if (image_guarded(object->image, look_body, &l))
@@ -191,7 +190,6 @@ const struct cache_entry *fill_entry(struct unwinder *u, struct space *space, ui
 		flags |= FRAME_OFFSET;
 	uint64_t key = (vaddr + back) << 2 | how;
 	const struct cache_entry *known = cache_get(&u->by_addr, key, o->module);
-	u->stats.rows_cached += known != NULL;
 	if (!known) {
 		struct row row = {.cfa = ROW_NO_CFI};
 		if (placed)

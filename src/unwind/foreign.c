@@ -221,7 +221,6 @@ enum cut_reason foreign_step(struct foreign *f, struct walk *w, bool *ret_end)
 	w->sp = sp;
 	regs_get(w->arch, &regs, w->arch->fp, &w->fp);
 	w->how = signal ? HOW_EXACT : HOW_RETURN;
-	w->u->stats.libunwind_rows++;
 	return CUT_NONE;
 }
 

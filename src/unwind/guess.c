@@ -80,7 +80,6 @@ enum cut_reason guess_step(struct walk *w)
 {
 	unsigned word = w->arch->word;
 	uint64_t record = w->fp, fp, ra;
-	w->u->stats.guesses++;
 	w->u->visits[w->n].cfa = record + 2 * word;
 	if (is_unseen_sigreturn(w))
 		return sigreturn_step(w);

@@ -63,7 +63,6 @@ struct unwinder {
 	uint32_t learn_left;
 	uint32_t superseded;      /* tables_superseded when the caches were filled */
 	uint32_t stitched_frames; /* of the current stack */
-	struct unwind_stats stats;
 };
 
 /* One stack being walked. */

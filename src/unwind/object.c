@@ -65,7 +65,6 @@ static struct object *open_object(struct objects *o, module_id id)
 		return NULL;
 	obj->module = id;
 	obj->kind = m->kind;
-	obj->has_fp = -2;
 	if (m->kind != MODULE_FILE && m->kind != MODULE_VDSO)
 		return obj;
 	obj->no_archive = module_image(o->tables, m, &o->access, &obj->image, NULL) != -ENOEXEC;

@@ -28,7 +28,6 @@ struct object {
 	enum module_kind kind;
 	struct image *image; /* NULL: no file, or it cannot be read */
 	struct cfi *cfi;     /* NULL when image is */
-	int8_t has_fp;       /* unwinder_has_fp's answer; -2: not looked yet */
 	struct golang go;
 	struct member *members; /* of an archive: the ELF files in it that were met */
 	uint32_t nmembers;

@@ -127,7 +127,6 @@ static enum cut_reason stitch(struct walk *w, task_id task, frame_id *frames, ui
 		frames[k] = stitched_frame(u, frames[k]);
 	*ret_n = n + got;
 	u->stitched_frames = got;
-	u->stats.stitched++;
 	return CUT_NONE;
 }
 
@@ -194,7 +193,6 @@ static enum cut_reason walk_beyond(struct walk *w, task_id task, const struct ra
 		frames[k] = stitched_frame(u, frames[k]);
 	*ret_n = n;
 	u->stitched_frames = n - known;
-	u->stats.stitched++;
 	return CUT_NONE;
 }
 
@@ -250,7 +248,6 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 {
 	struct unwind_result result = {0, CUT_NONE, 0};
 	uint32_t limit = max - 1 < u->config.max_frames ? max - 1 : u->config.max_frames;
-	u->stats.stacks++;
 	u->stitched_frames = 0;
 	if (tables_superseded(u->tables) != u->superseded) {
 		u->superseded = tables_superseded(u->tables);
@@ -273,7 +270,6 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 		frames[result.nframes++] = FRAME_UNKNOWN;
 	if (result.cut && result.cut != CUT_NO_ROOT) /* names stay as they were recorded */
 		frames[result.nframes++] = FRAME_TRUNCATED;
-	u->stats.frames += result.nframes;
 	*ret_result = result;
 }
 
@@ -289,9 +285,4 @@ size_t unwinder_bytes(const struct unwinder *u)
 	       rules_bytes(u->rules) + objects_bytes(u->objects) +
 	       (FRAMES_MAX + 1) * (sizeof *u->visits + sizeof *u->points) +
 	       (u->stitch ? stitch_bytes(u->stitch) : 0) + beyond_bytes(&u->beyond);
-}
-
-void unwinder_stats(const struct unwinder *u, struct unwind_stats *ret_stats)
-{
-	*ret_stats = u->stats;
 }

@@ -39,18 +39,7 @@ void unwinder_stack(struct unwinder *u, struct space *space, task_id task,
 		    const struct raw_sample *s, frame_id *frames, uint32_t max,
 		    struct unwind_result *ret_result);
 
-/*
- * Does code at this address keep frame pointers? For `auto`: looks at the module's prologues and
- * CFI. 1 yes, 0 no, -1 cannot tell.
- */
-int unwinder_has_fp(struct unwinder *u, struct space *space, uint64_t addr);
-
 void unwinder_task_gone(struct unwinder *u, task_id task); /* its past may be dropped */
 size_t unwinder_bytes(const struct unwinder *u);
-
-struct unwind_stats {
-	uint64_t stacks, frames, rows_cached, row_misses, libunwind_rows, guesses, stitched;
-};
-void unwinder_stats(const struct unwinder *u, struct unwind_stats *ret_stats);
 
 #endif

@@ -39,19 +39,6 @@ static void thread_exits(void **state)
 	assert_false(code_exits_thread(ARCH_AARCH64, B("\xa8\x0b\x80\xd2\xc0\x03\x5f\xd6")));
 }
 
-static void frames_made(void **state)
-{
-	(void)state;
-	assert_true(code_makes_frame(ARCH_X86_64, B("\xf3\x0f\x1e\xfa\x55\x48\x89\xe5")));
-	assert_true(code_makes_frame(ARCH_X86_64,
-				     B("\x49\x3b\x66\x10\x76\x20\x55\x48\x89\xe5"))); /* Go */
-	assert_false(code_makes_frame(ARCH_X86_64, B("\x55\x53\x48\x83\xec\x08")));
-	assert_true(code_makes_frame(ARCH_AARCH64, B("\xfd\x7b\xbe\xa9\xfd\x03\0\x91")));
-	assert_true(
-		code_makes_frame(ARCH_AARCH64, B("\xff\x83\0\xd1\xfd\x7b\x01\xa9\xfd\x43\0\x91")));
-	assert_false(code_makes_frame(ARCH_AARCH64, B("\xff\x83\0\xd1\xf3\x07\0\xf9")));
-}
-
 static void rows_by_instruction(void **state)
 {
 	struct row row = {.cfa = ROW_NO_CFI};
@@ -195,9 +182,11 @@ static void no_go_program(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signal_returns), cmocka_unit_test(thread_exits),
-		cmocka_unit_test(frames_made),    cmocka_unit_test(rows_by_instruction),
-		cmocka_unit_test(stacks_left),    cmocka_unit_test(go_names),
+		cmocka_unit_test(signal_returns),
+		cmocka_unit_test(thread_exits),
+		cmocka_unit_test(rows_by_instruction),
+		cmocka_unit_test(stacks_left),
+		cmocka_unit_test(go_names),
 		cmocka_unit_test(no_go_program),
 	};
 	return cmocka_run_group_tests_name("code", tests, NULL, NULL);

@@ -189,30 +189,6 @@ static void cut_stack_is_stitched(void **state)
 	bed_close(&b);
 }
 
-static void frame_pointers_of_a_module(void **state)
-{
-	struct made_fde fdes[6];
-	struct made_elf e = {.machine = EM_X86_64, .fdes = fdes, .nfdes = 6};
-	static char code[0x600];
-	struct bed b;
-	(void)state;
-	for (int k = 0; k < 6; k++) {
-		fdes[k] = (struct made_fde){MADE_TEXT + 0x100ull * (unsigned)k, 0x80, "", 0, false};
-		memcpy(code + 0x100 * k, "\xf3\x0f\x1e\xfa\x55\x48\x89\xe5", 8);
-	}
-	e.code = code;
-	e.code_bytes = sizeof code;
-	e.code_at = MADE_TEXT;
-	bed_open(&b, &e, NULL);
-	assert_int_equal(unwinder_has_fp(b.u, b.space, AT(MADE_TEXT)), 1);
-	assert_int_equal(unwinder_has_fp(b.u, b.space, 0x10), -1);
-	bed_close(&b);
-	memset(code, 0x90, sizeof code);
-	bed_open(&b, &e, NULL);
-	assert_int_equal(unwinder_has_fp(b.u, b.space, AT(MADE_TEXT)), 0);
-	bed_close(&b);
-}
-
 static void unreadable_module_keeps_offsets(void **state)
 {
 	struct bed b;
@@ -279,7 +255,6 @@ int main(void)
 		cmocka_unit_test(chain_ends_in_a_thread_start),
 		cmocka_unit_test(chain_leads_beyond_the_dump),
 		cmocka_unit_test(cut_stack_is_stitched),
-		cmocka_unit_test(frame_pointers_of_a_module),
 		cmocka_unit_test(unreadable_module_keeps_offsets),
 		cmocka_unit_test(module_in_an_archive),
 	};

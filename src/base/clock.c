@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static _Atomic uint64_t fake_mono, fake_real;
 static uint64_t offset_ns; /* modulo 2^64: it may be below 0 */
@@ -83,6 +82,12 @@ uint64_t clock_thread_cpu_ns(void)
 uint64_t clock_process_cpu_ns(void)
 {
 	return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+struct timespec clock_deadline(clockid_t id, int timeout_ms)
+{
+	uint64_t ns = read_ns(id) + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000u;
+	return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
 void clock_fake(uint64_t mono_ns, uint64_t real_ns)

@@ -27,7 +27,6 @@
 #define NOTICES_WAITING  64
 #define JOBS_WAITING     16
 #define WAITS_WAITING    16
-#define NS_PER_MS        1000000ull
 
 static char *copy_text(const char *s)
 {
@@ -221,16 +220,9 @@ void engine_stop(struct engine *e)
 
 bool engine_join(struct engine *e, int timeout_ms)
 {
-	struct timespec until;
+	struct timespec until = clock_deadline(CLOCK_REALTIME, timeout_ms);
 	bool all = true;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += timeout_ms % 1000 * (long)NS_PER_MS;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	for (int i = 0; i < THREADS; i++) {
 		if (e->running[i] && !pthread_timedjoin_np(e->threads[i], NULL, &until))
 			e->running[i] = false;
@@ -401,11 +393,7 @@ const struct snapshot *engine_snapshot_until(struct engine *e, uint64_t window_n
 	}
 	engine_wake(e);
 
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	uint64_t ns = (uint64_t)until.tv_nsec + (uint64_t)timeout_ms * NS_PER_MS;
-	until.tv_sec += (time_t)(ns / 1000000000);
-	until.tv_nsec = (long)(ns % 1000000000);
+	struct timespec until = clock_deadline(CLOCK_MONOTONIC, timeout_ms);
 	pthread_mutex_lock(&w->lock);
 	while (!w->answered && !pthread_cond_timedwait(&w->done, &w->lock, &until))
 		;

@@ -278,17 +278,24 @@ module_id space_module_for(struct space *s, const struct module *want, const str
 	return known ? known : tables_module(s->tables, want);
 }
 
+enum module_kind space_kind_of(enum maps_name name)
+{
+	static const enum module_kind kinds[] = {
+		[MAPS_ANON] = MODULE_JIT,      [MAPS_FILE] = MODULE_FILE,
+		[MAPS_VDSO] = MODULE_VDSO,     [MAPS_STACK] = MODULE_NAMED,
+		[MAPS_SPECIAL] = MODULE_NAMED,
+	};
+
+	return kinds[name];
+}
+
 /* What a record's name stands for. Nothing may be opened here: it may come from another machine. */
 static enum module_kind record_kind(const struct raw_mmap *m, const char *path)
 {
-	switch (maps_name_kind(path)) {
-	case MAPS_ANON: return MODULE_JIT;
-	case MAPS_VDSO: return MODULE_VDSO;
-	case MAPS_STACK:
-	case MAPS_SPECIAL: return MODULE_NAMED;
-	case MAPS_FILE: return MODULE_FILE;
-	case MAPS_MEMFD: break;
-	}
+	enum maps_name name = maps_name_kind(path);
+
+	if (name != MAPS_MEMFD)
+		return space_kind_of(name);
 	if (m->build_id_size)
 		return MODULE_FILE;
 	/* .NET maps its code twice through this one; other memfds are mostly libraries. */

@@ -6,6 +6,7 @@
 #define ALTPTTOP_SPACE_IMPL_H
 
 #include "base/vec.h"
+#include "proc/maps.h"
 #include "proc/space.h"
 
 #define SPACE_MAPPINGS_MAX (1u << 20)
@@ -37,6 +38,9 @@ const struct mapping *mappings_at(const struct mappings *v, uint64_t addr); /* N
 /* The executable memory that a name and a place stand for, with no build id and no inode yet. */
 void space_describe(struct space *s, struct module *m, enum module_kind kind, const char *path,
 		    uint64_t start, uint64_t end);
+
+/* What a name stands for that tells it: any but MAPS_MEMFD. */
+enum module_kind space_kind_of(enum maps_name name);
 
 /*
  * The module for @want at the place of @at (start, end, pgoff): the one that is already mapped

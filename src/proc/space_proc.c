@@ -193,14 +193,8 @@ static bool begins_as_elf(struct reading *r, size_t i)
 
 static enum module_kind line_kind(struct reading *r, size_t i)
 {
-	switch (r->data[i].kind) {
-	case MAPS_ANON: return MODULE_JIT;
-	case MAPS_VDSO: return MODULE_VDSO;
-	case MAPS_STACK:
-	case MAPS_SPECIAL: return MODULE_NAMED;
-	case MAPS_FILE: return MODULE_FILE;
-	case MAPS_MEMFD: break;
-	}
+	if (r->data[i].kind != MAPS_MEMFD)
+		return space_kind_of(r->data[i].kind);
 	return begins_as_elf(r, i) ? MODULE_FILE : MODULE_JIT;
 }
 

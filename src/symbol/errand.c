@@ -6,11 +6,11 @@
  */
 #include "errand.h"
 #include "base/altstack.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WAITING_MAX 256
 #define RESULTS_MAX 256
@@ -69,13 +69,7 @@ bool errands_free(struct errands *e, int timeout_ms)
 	if (!e)
 		return true;
 	errands_stop(e);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
+	until = clock_deadline(CLOCK_REALTIME, timeout_ms);
 	if (e->started && pthread_timedjoin_np(e->thread, NULL, &until))
 		return false;
 	for (unsigned i = 0; i < e->nresults; i++)

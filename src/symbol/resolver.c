@@ -175,13 +175,7 @@ bool resolver_join(struct resolver *r, int timeout_ms)
 
 	if (!r->started || r->joined)
 		return true;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
+	until = clock_deadline(CLOCK_REALTIME, timeout_ms);
 	r->joined = !pthread_timedjoin_np(r->thread, NULL, &until);
 	return r->joined;
 }

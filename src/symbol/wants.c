@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -236,20 +236,6 @@ void wants_defer(struct wants *w, frame_id frame)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static struct timespec deadline(int timeout_ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += timeout_ms / 1000;
-	t.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return t;
-}
-
 /* Skips what has been answered since it was queued. */
 static enum want_step take(struct wants *w, frame_id *ret_frame)
 {
@@ -276,7 +262,7 @@ static enum want_step take(struct wants *w, frame_id *ret_frame)
 
 enum want_step wants_take(struct wants *w, int timeout_ms, frame_id *ret_frame)
 {
-	struct timespec until = deadline(timeout_ms);
+	struct timespec until = clock_deadline(CLOCK_MONOTONIC, timeout_ms);
 	enum want_step step;
 
 	pthread_mutex_lock(&w->lock);
@@ -302,7 +288,7 @@ void wants_wake(struct wants *w)
 
 bool wants_settle(struct wants *w, int timeout_ms)
 {
-	struct timespec until = deadline(timeout_ms);
+	struct timespec until = clock_deadline(CLOCK_MONOTONIC, timeout_ms);
 	bool settled;
 
 	pthread_mutex_lock(&w->lock);

@@ -62,7 +62,8 @@ static inline uint8_t cursor_byte(struct cursor *c)
 	return (uint8_t)cursor_uint(c, 1);
 }
 
-static inline uint64_t cursor_uleb(struct cursor *c)
+/* Seven bits a byte, the lowest first. *ret_bits: how many they were. */
+static inline uint64_t cursor_leb(struct cursor *c, uint8_t *ret_last, unsigned *ret_bits)
 {
 	uint64_t v = 0;
 	unsigned shift = 0;
@@ -74,23 +75,25 @@ static inline uint64_t cursor_uleb(struct cursor *c)
 		shift += 7;
 		c->bad |= shift > 77; /* padded, or made to be long */
 	} while (b & 0x80 && !c->bad);
+	*ret_last = b;
+	*ret_bits = shift;
 	return v;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+	unsigned bits;
+	uint8_t last;
+	return cursor_leb(c, &last, &bits);
 }
 
 static inline int64_t cursor_sleb(struct cursor *c)
 {
-	uint64_t v = 0;
-	unsigned shift = 0;
-	uint8_t b;
-	do {
-		b = cursor_byte(c);
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		shift += 7;
-		c->bad |= shift > 77;
-	} while (b & 0x80 && !c->bad);
-	if (shift < 64 && b & 0x40)
-		v |= ~(uint64_t)0 << shift;
+	unsigned bits;
+	uint8_t last;
+	uint64_t v = cursor_leb(c, &last, &bits);
+	if (bits < 64 && last & 0x40)
+		v |= ~(uint64_t)0 << bits;
 	return (int64_t)v;
 }
 

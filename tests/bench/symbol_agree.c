@@ -1,17 +1,17 @@
 /*
  * symbol_agree: do we say of random code addresses what llvm-symbolizer or addr2line says?
  *
- *	symbol_agree [-a] [-o FILE] [-p] [-s SEED] FILE COUNT
+ *	symbol_agree [-a] [-o FILE] [-p] [-s SEED] [-w FILE] FILE COUNT
  *
- * -a: binutils' addr2line -i instead of llvm-symbolizer -i ($SYMBOLIZER, where set). -o: the oracle
- * reads that file, the same code with its DWARF in a form that it knows. -p: only print addresses.
+ * -a: addr2line -i ($ADDR2LINE) instead of llvm-symbolizer -i ($SYMBOLIZER). -o: the oracle reads
+ * that file, the same code with its DWARF in a form that it knows. -p: only print addresses. -w:
+ * write both answers to each address there; dwarf_says judges them.
  *
  * Each frame's function, file and line must agree. Not counted as differences: other names of the
  * same address (C1 and C2 constructors, aliases, .cold and .part suffixes), functions that only we
  * have a name for, the file of line 0, and a directory that the oracle repeats. Prints the first
- * differences and one line of result; fails below 99.5 %. Two faults of binutils 2.40 are told
- * apart and not counted with -a: it names the innermost function of internal linkage by the nearest
- * symbol, and misses inlined frames of clang's DWARF 5.
+ * differences and one line of result; fails below 99.5 %. With -a other names and missing frames
+ * are told apart and not counted: whose fault they are is for dwarf_says.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -127,6 +127,16 @@ static size_t bare(const char *name)
 	return len;
 }
 
+/* Is foo<int> the plain name of _Z3fooIiEvT_? */
+static bool names_plainly(const char *plain, const char *mangled)
+{
+	size_t len = strcspn(plain, "<");
+	char part[4096];
+
+	snprintf(part, sizeof part, "%zu%.*s", len, (int)len, plain);
+	return len > 2 && !memcmp(mangled, "_Z", 2) && strstr(mangled, part);
+}
+
 static bool same_name(const char *theirs, const struct func *f, const struct tables *t)
 {
 	const char *ours = tables_text(t, f->raw);
@@ -148,8 +158,9 @@ static bool same_name(const char *theirs, const struct func *f, const struct tab
 	}
 	if (f->start && has_alias(theirs, f->start))
 		return true;
-	/* binutils gives functions of internal linkage their plain name. */
-	return a > 2 && memcmp(theirs, "_Z", 2) != 0 && strstr(ours, theirs);
+	/* binutils gives functions their plain name where DWARF has no other. */
+	return a > 2 && memcmp(theirs, "_Z", 2) != 0 &&
+	       (strstr(ours, theirs) || names_plainly(theirs, ours));
 }
 
 /* Drop /./ and /../, and the directory an oracle puts twice in front. */
@@ -253,7 +264,7 @@ static bool read_chain(FILE *f, bool binutils, struct chain *c)
 static FILE *ask(const char *file, bool binutils, const uint64_t *addrs, unsigned count)
 {
 	char input[] = "/tmp/altpttop-agree-XXXXXX", command[8400];
-	const char *own = getenv("SYMBOLIZER");
+	const char *own = getenv(binutils ? "ADDR2LINE" : "SYMBOLIZER");
 	int fd = mkstemp(input);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
@@ -263,9 +274,9 @@ static FILE *ask(const char *file, bool binutils, const uint64_t *addrs, unsigne
 		fprintf(f, "0x%" PRIx64 "\n", addrs[i]);
 	fclose(f);
 	snprintf(command, sizeof command, "%s -i %s -e '%s' < %s; rm %s",
-		 binutils ? "addr2line"
-		 : own    ? own
-			  : "llvm-symbolizer",
+		 own        ? own
+		 : binutils ? "addr2line"
+			    : "llvm-symbolizer",
 		 binutils ? "-a -f" : "--no-demangle", file, input, input);
 	return popen(command, "re");
 }
@@ -281,8 +292,20 @@ static void show(uint64_t addr, const struct chain *c, const struct loc *l, cons
 		       tables_text(t, l->lines[i].file), l->lines[i].line);
 }
 
+static void keep(FILE *out, uint64_t addr, bool same, const struct chain *c, const struct loc *l,
+		 const struct tables *t)
+{
+	fprintf(out, "@\t0x%" PRIx64 "\t%d\n", addr, same);
+	for (unsigned i = 0; i < c->n; i++)
+		fprintf(out, "oracle\t%s\t%s\t%u\n", c->at[i].name, c->at[i].file, c->at[i].line);
+	for (unsigned i = 0; l && i < l->n; i++)
+		fprintf(out, "ours\t%s\t%s\t%u\n",
+			tables_text(t, tables_func_get(t, l->lines[i].func)->raw),
+			tables_text(t, l->lines[i].file), l->lines[i].line);
+}
+
 static int compare(const char *path, const char *oracle, const uint64_t *addrs, unsigned count,
-		   bool binutils)
+		   bool binutils, FILE *kept)
 {
 	struct resolver_config config = {0};
 	struct tables *t = tables_new();
@@ -304,6 +327,8 @@ static int compare(const char *path, const char *oracle, const uint64_t *addrs, 
 		l = tables_loc(t, id);
 		enum verdict v = l ? judge(&c, l, t) : DIFFERS;
 		of[v]++;
+		if (kept)
+			keep(kept, addrs[seen], v == SAME, &c, l, t);
 		if ((binutils ? v == DIFFERS : v != SAME) && ++wrong <= SHOWN && l)
 			show(addrs[seen], &c, l, t);
 		arena_reset(&arena);
@@ -331,9 +356,10 @@ int main(int argc, char **argv)
 	bool binutils = false, print = false;
 	unsigned count;
 	char *path, *oracle = NULL;
+	FILE *kept = NULL;
 	int c, fd, rc;
 
-	while ((c = getopt(argc, argv, "ao:ps:")) != -1) {
+	while ((c = getopt(argc, argv, "ao:ps:w:")) != -1) {
 		if (c == 'a')
 			binutils = true;
 		else if (c == 'o')
@@ -342,12 +368,13 @@ int main(int argc, char **argv)
 			print = true;
 		else if (c == 's')
 			seed = strtoull(optarg, NULL, 0) | 1;
-		else
+		else if (c != 'w' || !(kept = fopen(optarg, "we")))
 			return 2;
 	}
 	if (optind + 2 != argc || !(path = realpath(argv[optind], NULL)) ||
 	    (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0 || image_open(fd, 0, &image, NULL)) {
-		fprintf(stderr, "usage: symbol_agree [-a] [-o FILE] [-p] [-s SEED] FILE COUNT\n");
+		fprintf(stderr,
+			"usage: symbol_agree [-a] [-o FILE] [-p] [-s SEED] [-w FILE] FILE COUNT\n");
 		return 2;
 	}
 	close(fd);
@@ -363,7 +390,9 @@ int main(int argc, char **argv)
 	debug = debug_find(&places, image, NULL);
 	add_aliases(image);
 	add_aliases(debug);
-	rc = compare(path, oracle, addrs, count, binutils);
+	rc = compare(path, oracle, addrs, count, binutils, kept);
+	if (kept && fclose(kept))
+		rc = 2;
 	vec_fini(&aliases);
 	arena_fini(&arena);
 	image_close(debug);

@@ -272,6 +272,35 @@ void lives_fork(struct lives *l, const struct raw_task *t)
 		life->whole_life = true;
 }
 
+/* When @life ended, 0: it did not. */
+static void set_gone(struct lives *l, struct process *p, struct life *life, uint64_t gone_ns)
+{
+	life->gone_ns = gone_ns;
+	if (!p || life->task != p->task)
+		tables_task_get(l->tables, life->task)->gone_ns = gone_ns;
+}
+
+/*
+ * Whichever thread executed a program goes on as its process's first, whose end was told just
+ * before if it was another; no record tells the end of the rest.
+ */
+static void take_over(struct lives *l, struct process *p, struct life *first, uint64_t time_ns)
+{
+	for (uint32_t i = 0; i < l->nlives && p->threads > !first->gone_ns; i++) {
+		struct life *other = l->lives[i];
+
+		if (!other || other == first || other->pid != p->pid || other->gone_ns)
+			continue;
+		set_gone(l, p, other, time_ns ? time_ns : 1);
+		l->any_gone = true;
+		p->threads--;
+	}
+	p->threads += first->gone_ns != 0;
+	p->gone_ns = 0;
+	tables_task_get(l->tables, p->task)->gone_ns = 0;
+	set_gone(l, p, first, 0);
+}
+
 void lives_comm(struct lives *l, const struct raw_task *t)
 {
 	struct life *life = lives_thread(l, t->pid, t->tid, t->time_ns);
@@ -283,6 +312,8 @@ void lives_comm(struct lives *l, const struct raw_task *t)
 		return;
 	tables_task_get(l->tables, p->task)->comm = comm;
 	if (t->exec) {
+		if (life && life->pid == p->pid)
+			take_over(l, p, life, t->time_ns);
 		space_clear(p->space);
 		p->reread_ns = p->reread_wait_ns = 0;
 	}
@@ -297,9 +328,7 @@ void lives_exit(struct lives *l, const struct raw_task *t)
 		p->gone_ns = t->time_ns ? t->time_ns : 1; /* none of its threads was ever met */
 	if (!life || life->pid != t->pid || life->gone_ns)
 		return;
-	life->gone_ns = t->time_ns ? t->time_ns : 1;
-	if (!p || life->task != p->task)
-		tables_task_get(l->tables, life->task)->gone_ns = life->gone_ns;
+	set_gone(l, p, life, t->time_ns ? t->time_ns : 1);
 	if (p && p->threads && --p->threads == 0) {
 		p->gone_ns = life->gone_ns;
 		tables_task_get(l->tables, p->task)->gone_ns = p->gone_ns;

@@ -142,6 +142,43 @@ static void test_lives(void **state)
 	down(&b);
 }
 
+/*
+ * A thread that is not the first executes a program: it gets the first one's number, whose end is
+ * told before. That stays one row, however long it runs; nobody tells the end of the others.
+ */
+static void test_exec_by_another_thread(void **state)
+{
+	(void)state;
+	struct bed b = {0};
+	up(&b, 1 << 20);
+	const struct sink_ops *o = b.sink->ops;
+	frame_id f = script_frame(b.t, "f", 1);
+	struct raw_task exec = {
+		.time_ns = 2 * S + 1, .pid = PID, .tid = PID, .comm = "new", .exec = true};
+	task_id tasks[3];
+	for (pid_t i = 0; i < 3; i++) {
+		task_event(&b, o->fork, 1 * S, PID, PID + i, "old");
+		sample(&b, 1 * S + 1, PID + i, f);
+		tasks[i] = next(&b)->task;
+	}
+	task_event(&b, o->exit, 2 * S, PID, PID, NULL);
+	o->comm(b.sink->ctx, &exec);
+	for (uint64_t s = 2; s < 10; s++) {
+		sample(&b, s * S + 2, PID, f);
+		assert_int_equal(next(&b)->task, tasks[0]);
+	}
+	assert_int_equal(tables_task_get(b.t, tasks[0])->gone_ns, 0);
+	assert_string_equal(tables_text(b.t, tables_task_get(b.t, tasks[0])->comm), "new");
+	assert_int_equal(tables_task_get(b.t, tasks[1])->gone_ns, 2 * S + 1);
+	assert_int_equal(tables_task_get(b.t, tasks[2])->gone_ns, 2 * S + 1);
+	task_event(&b, o->exit, 10 * S, PID, PID, NULL);
+	assert_int_equal(tables_task_get(b.t, tasks[0])->gone_ns, 10 * S);
+	/* the last of its process: that is over as well */
+	sample(&b, 10 * S + 1, PID, f);
+	assert_int_equal(tables_task_get(b.t, next(&b)->process)->gone_ns, 10 * S);
+	down(&b);
+}
+
 static void test_tid_in_another_process(void **state)
 {
 	(void)state;
@@ -531,6 +568,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorded_cut),
 		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_exec_by_another_thread),
 		cmocka_unit_test(test_tid_in_another_process),
 		cmocka_unit_test(test_turnover),
 		cmocka_unit_test(test_same_tids),

@@ -323,23 +323,48 @@ struct image *debug_unpack_mini(const struct image *image)
 
 /* ---- .dwo ---- */
 
+static bool read_bytes(int fd, uint8_t *to, uint64_t from, uint64_t end)
+{
+	while (from < end) {
+		ssize_t n = pread(fd, to + from, end - from, (off_t)from);
+
+		if (n <= 0)
+			return false;
+		from += (uint64_t)n;
+	}
+	return true;
+}
+
+/* All of it save where variables are, which may be a third: that stays zeros, and takes no memory.
+ */
 static struct image *read_whole(int fd)
 {
-	struct image *image = NULL;
-	struct stat st;
-	uint8_t *bytes;
-	size_t got = 0;
-	ssize_t n = 1;
+	struct image *mapped = NULL, *image = NULL;
+	uint64_t at = 0, size;
+	uint8_t *bytes = NULL;
+	bool whole = true;
 
-	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > DWO_MAX ||
-	    !(bytes = malloc((size_t)st.st_size)))
+	if (image_open(fd, 0, &mapped, NULL))
 		return NULL;
-	while (got < (size_t)st.st_size &&
-	       (n = pread(fd, bytes + got, (size_t)st.st_size - got, (off_t)got)) > 0)
-		got += (size_t)n;
-	if (image_take_bytes(bytes, got, &image, NULL))
-		return NULL;
-	return image;
+	size = mapped->size;
+	if (size <= DWO_MAX)
+		bytes = calloc(1, size);
+	for (uint32_t i = 0; bytes && whole && i < mapped->nsections; i++) {
+		const struct image_section *s = &mapped->sections[i];
+
+		if (strncmp(s->name, ".debug_loc", 10) != 0 || s->offset < at || s->offset > size ||
+		    s->size > size - s->offset)
+			continue;
+		whole = read_bytes(fd, bytes, at, s->offset);
+		at = s->offset + s->size;
+	}
+	image_close(mapped);
+	if (bytes && whole && read_bytes(fd, bytes, at, size)) {
+		(void)image_take_bytes(bytes, size, &image, NULL);
+		return image;
+	}
+	free(bytes);
+	return NULL;
 }
 
 struct image *debug_open_dwo(const struct debug_places *p, const char *comp_dir, const char *name)

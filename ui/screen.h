@@ -190,8 +190,6 @@ void explain_draw(struct ui *ui, const struct page *page, struct rect r);
 int header_title_lines(const struct ui *ui, int w); /* 0: the screen has no title */
 void zone_add(struct ui *ui, struct rect r, enum zone_kind kind, uint32_t what);
 
-/* Ready-made answers for ops. */
-bool enter_source(struct ui *ui, struct page *page, const struct row *row);
 void help_open(struct ui *ui);
 
 const struct screen *screen_of(enum view_kind view);

@@ -4,7 +4,7 @@
  */
 #include "screen.h"
 
-bool enter_source(struct ui *ui, struct page *page, const struct row *row)
+static bool enter_source(struct ui *ui, struct page *page, const struct row *row)
 {
 	struct row_key key = row_function(row);
 	struct page *source;

@@ -52,7 +52,8 @@ static frame_id *frames_of(const struct snapshot *s, uint32_t *ret_n)
 	return frames;
 }
 
-bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms)
+/* Ask for all names of @s and wait for them; false: timed out, some will show as module+0x…. */
+static bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms)
 {
 	uint64_t end = clock_mono_ns() + (uint64_t)wait_ms * 1000000;
 	uint32_t n = 0, i = 0;

@@ -89,8 +89,6 @@ int session_output(struct session *s, const struct snapshot *snapshot);
 void save_setup(struct resolver *resolver, const struct export_options *exports);
 int save_snapshot(const struct snapshot *s, const char *path, enum snapshot_format format,
 		  bool replace, struct err *err);
-/* Ask for all names of @s and wait for them; false: timed out, some will show as module+0x…. */
-bool save_names(struct resolver *resolver, const struct snapshot *s, int wait_ms);
 
 /* The trace analysis that --pattern or the recording asks for; VIEW_FUNCTIONS: none. After opening.
  */

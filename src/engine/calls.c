@@ -59,7 +59,9 @@ static bool of_cpu_time(const struct build *b)
 	       !b->q->focus.kind && (scope == SCOPE_ALL || scope == SCOPE_USER);
 }
 
-double calls_each_ns(const struct build *b, const struct call_rate *rate, double share)
+/* What a call takes, callees included, of a function with this share of the view's time; NAN where
+ * shares are of something else. */
+static double calls_each_ns(const struct build *b, const struct call_rate *rate, double share)
 {
 	return of_cpu_time(b) && !rate->partial && rate->per_cpu_s > 0
 		       ? share / rate->per_cpu_s * 1e9

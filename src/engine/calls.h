@@ -35,9 +35,6 @@ bool calls_any(struct calls_box *box); /* was anything counted? */
 bool calls_known(struct calls_box *box, func_id func, struct call_rate *ret);
 /* What is certain of the rate: chance and the cost of counting taken off. */
 double calls_least(const struct call_rate *rate);
-/* What a call takes, callees included, of a function with this share of the view's time; NAN where
- * shares are of something else. */
-double calls_each_ns(const struct build *b, const struct call_rate *rate, double share);
 /* A sentence for the function's row, "" when nothing was counted; in the answer's arena. */
 const char *calls_text(struct build *b, func_id func, double share, double margin);
 

@@ -30,7 +30,6 @@ struct ask {
 	struct query query;
 	struct row_key expanded[];
 };
-struct ask *ask_new(const struct query *q);
 void ask_ref(void *a);
 void ask_unref(void *a); /* NULL is fine */
 

@@ -252,7 +252,7 @@ int engine_result(const struct engine *e, struct err *ret_err)
 
 /* What any thread may ask. */
 
-struct ask *ask_new(const struct query *q)
+static struct ask *ask_new(const struct query *q)
 {
 	size_t bytes = q->expanded ? q->nexpanded * sizeof *q->expanded : 0;
 	struct ask *a = malloc(sizeof *a + bytes);

@@ -54,7 +54,7 @@ static ssize_t pmu_file(const char *pmu, const char *file, char *buf, size_t siz
 	return sysfs_read(path, buf, size);
 }
 
-bool pmu_find(const char *name, struct pmu *ret_pmu)
+static bool pmu_find(const char *name, struct pmu *ret_pmu)
 {
 	struct pmu p = {0};
 	char type[32], cpus[256];

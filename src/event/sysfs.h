@@ -41,7 +41,6 @@ bool tracepoint_name(const char *text); /* "subsystem:event" by its form alone, 
 
 /* Call @each for every PMU, those of cores first, until it returns false. */
 void pmu_each(bool (*each)(void *ctx, const struct pmu *p), void *ctx);
-bool pmu_find(const char *name, struct pmu *ret_pmu);
 
 /* Call @each for every alias a PMU offers ("mem-loads", "event=0xcd,umask=0x1,ldlat=3"). */
 void pmu_aliases(const struct pmu *p, bool (*each)(void *ctx, const char *name, const char *terms),

@@ -97,7 +97,8 @@ struct space *space_clone(const struct space *s, pid_t pid)
 	return c;
 }
 
-size_t mappings_after(const struct mappings *v, uint64_t addr)
+/* Index of the first mapping that ends after @addr, v->len when none does. */
+static size_t mappings_after(const struct mappings *v, uint64_t addr)
 {
 	size_t lo = 0, hi = v->len;
 
@@ -112,7 +113,7 @@ size_t mappings_after(const struct mappings *v, uint64_t addr)
 	return lo;
 }
 
-const struct mapping *mappings_at(const struct mappings *v, uint64_t addr)
+static const struct mapping *mappings_at(const struct mappings *v, uint64_t addr)
 {
 	size_t i = mappings_after(v, addr);
 

@@ -30,11 +30,6 @@ struct space {
 /* Put @m in, cutting what it covers. 1: something changed, 0: nothing did, -ENOMEM, -ENOSPC. */
 int mappings_put(struct mappings *v, const struct mapping *m);
 
-/* Index of the first mapping that ends after @addr, v->len when none does. */
-size_t mappings_after(const struct mappings *v, uint64_t addr);
-
-const struct mapping *mappings_at(const struct mappings *v, uint64_t addr); /* NULL: none */
-
 /* The executable memory that a name and a place stand for, with no build id and no inode yet. */
 void space_describe(struct space *s, struct module *m, enum module_kind kind, const char *path,
 		    uint64_t start, uint64_t end);

@@ -12,7 +12,7 @@
 #define CALM         10 /* looks in a row with few cut before a smaller size is tried */
 #define REST         60 /* looks before what did not help is tried again */
 
-uint32_t adapt_rung_bytes(const struct adapt *a, unsigned rung)
+static uint32_t adapt_rung_bytes(const struct adapt *a, unsigned rung)
 {
 	uint32_t bytes = (uint32_t)ADAPT_LEAST << rung;
 

@@ -35,7 +35,6 @@ struct adapt_seen {
 
 /* @bytes: to start with, 0: ADAPT_MOST; @most: 0: ADAPT_MOST. */
 void adapt_init(struct adapt *a, uint32_t bytes, uint32_t most);
-uint32_t adapt_rung_bytes(const struct adapt *a, unsigned rung);
 
 /* Count one stack of @stack_bytes in the dump; @whole: it reached the stack's end. */
 void adapt_saw(struct adapt_seen *seen, const struct adapt *a, uint32_t stack_bytes, bool whole,

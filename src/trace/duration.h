@@ -28,10 +28,4 @@ enum duration_column {
 extern const struct snapshot_column duration_columns[DURATION_COLUMNS];
 extern const struct filter_columns duration_filter;
 
-/*
- * Scores of @n rows: count, total, avg, max_avg and sd_avg by ln(1 + x), each brought to 0…1 over
- * the rows, weighted 0.50, 0.20, 0.20, 0.05, 0.05. Written to each row's DURATION_SCORE.
- */
-void duration_score(double (*rows)[DURATION_COLUMNS], uint32_t n);
-
 #endif

@@ -68,6 +68,8 @@ static bool save_names(struct resolver *resolver, const struct snapshot *s, int 
 		i += some;
 	}
 	bool all = i == n && (frames || !resolver);
+	if (all && resolver)
+		resolver_look(resolver);
 	free(frames);
 	return all;
 }

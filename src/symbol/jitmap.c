@@ -28,7 +28,7 @@
 	(1u << 20)      /* a held end of that size is read again when the file is looked at \
 			 */
 #define CLOCK_SLACK_S 5 /* what the clock of files may have been set back by */
-#define SEARCH_NS     2000000000ull /* between two looks for a jitdump file */
+#define SEARCH_NS     2000000000ull /* between two looks for a jitdump file, at most */
 
 struct growing {
 	int fd; /* -1: not there */
@@ -49,10 +49,10 @@ struct jitmap {
 	bool ended;
 	const struct module_access *access;
 	struct growing map, dump;
-	uint64_t searched_ns;
-	char *dump_path;   /* NULL unknown; once the process ended: as we see it */
-	char map_path[96]; /* where the map was found last, as the process names it */
-	bool stale;        /* the map there is older than the process */
+	uint64_t first_ns, searched_ns; /* looks for the jitdump file: the first, the last */
+	char *dump_path;                /* NULL unknown; once the process ended: as we see it */
+	char map_path[96];              /* where the map was found last, as the process names it */
+	bool stale;                     /* the map there is older than the process */
 };
 
 static void growing_reset(struct growing *g)
@@ -251,8 +251,11 @@ static int open_dump(struct jitmap *j)
 	if (!j->access->live || j->access->symfs)
 		return -1;
 	if (!j->dump_path) {
-		if (j->searched_ns && now - j->searched_ns < SEARCH_NS)
+		/* Soon again at first: short programs map it when they have begun. */
+		if (j->first_ns && now - j->searched_ns < SEARCH_NS &&
+		    now - j->searched_ns < j->searched_ns - j->first_ns)
 			return -1;
+		j->first_ns = j->first_ns ? j->first_ns : now;
 		j->searched_ns = now;
 		j->dump_path = search_dump(j);
 		if (!j->dump_path)

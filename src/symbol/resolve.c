@@ -610,6 +610,15 @@ void resolve_tail(struct resolve *r, frame_id caller, frame_id callee)
 	tables_tail(r->tables, &tail);
 }
 
+void resolve_look(struct resolve *r)
+{
+	for (size_t i = 0; i < r->jits.len; i++) {
+		if (!r->jits.data[i].ended)
+			r->jits.data[i].looked_ns = 0;
+		jit_again(r, &r->jits.data[i]);
+	}
+}
+
 void resolve_tick(struct resolve *r)
 {
 	for (size_t i = 0; i < r->jits.len; i++)

@@ -85,6 +85,7 @@ void resolve_origin(struct resolve *r, const struct raw_origin *o);
 
 /* Look whether generated code was told of since, or an errand is done; call now and then. */
 void resolve_tick(struct resolve *r);
+void resolve_look(struct resolve *r); /* the first of both, however short ago it was done */
 
 /* The map of a MODULE_JIT; NULL: no memory. */
 struct jit_module *resolve_jit(struct resolve *r, module_id module);

@@ -224,6 +224,13 @@ bool resolver_settle(struct resolver *r, int timeout_ms)
 	return wants_settle(r->wants, timeout_ms);
 }
 
+void resolver_look(struct resolver *r)
+{
+	pthread_mutex_lock(&r->lock);
+	resolve_look(&r->state);
+	let_go(r);
+}
+
 /* ---- what is known of modules ---- */
 
 enum module_symbols resolver_module(const struct resolver *r, module_id module)

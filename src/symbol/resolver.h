@@ -53,6 +53,9 @@ void resolver_want_tails(struct resolver *r, const struct frame_pair *pairs, uin
 void resolver_tail_now(struct resolver *r, frame_id caller, frame_id callee);
 /* Wait until everything asked so far is answered, at most timeout_ms. False: timed out. */
 bool resolver_settle(struct resolver *r, int timeout_ms);
+/* What was told of generated code until now is read now: its process may have ended, and told the
+ * rest at its end. Any thread, after resolver_settle. */
+void resolver_look(struct resolver *r);
 
 /* A function's source and instructions, made by the resolver thread on request. */
 struct listing_line {

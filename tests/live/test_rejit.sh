@@ -15,6 +15,17 @@ split() { # SAMPLER
 for sampler in $(samplers); do
 	check "$sampler: both names, about half each" split "$sampler"
 done
+# What is told only at the end of a process is read before the report is written.
+last() { # SAMPLER
+	timeout 60 "$ALTPTTOP" --batch --sampler "$1" --duration 40 --format folded -- \
+		sh -c 'echo $$ >"$1"; exec "$0" 1 last' "$PROGRAMS/rejit" "$dir/pid" \
+		>"$dir/folded" 2>"$dir/messages" || { cat "$dir/messages"; return 1; }
+	rm -f "/tmp/perf-$(cat "$dir/pid").map"
+	grep -cE ";early [0-9]+$" "$dir/folded" && ! grep "generated code" "$dir/folded"
+}
+for sampler in $(samplers); do
+	check "$sampler: names that came as the process ended" last "$sampler"
+done
 # A map that an earlier process of the same number left is not read: that is told, in batch and by --doctor.
 left() { # SAMPLER
 	"$PROGRAMS/rejit" 5 left &

@@ -3,6 +3,7 @@
  * time and `late` for the second, as the perf map says.
  *
  *	rejit SECONDS left: its map was left by another, a day ago, and calls all of it `wrong`
+ *	rejit SECONDS last: its map stays empty until it ends, and then calls all of it `early`
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -35,6 +36,12 @@ int main(int argc, char **argv)
 	map = fopen(path, "w");
 	if (!map)
 		return 1;
+	if (argc > 2 && !strcmp(argv[2], "last")) {
+		fprintf(map, "%lx %lx early\n", (unsigned long)code, (unsigned long)sizeof spin);
+		while (CPU_NS() < 2 * each)
+			run(1000000);
+		return fclose(map); /* and not before */
+	}
 	setvbuf(map, NULL, _IONBF, 0);
 	if (argc > 2 && !strcmp(argv[2], "left")) {
 		const struct timespec yesterday = {.tv_sec = time(NULL) - 86400};

@@ -385,6 +385,35 @@ static void test_process(void **state)
 	tables_free(t);
 }
 
+/* A program maps its jitdump file some time after its first code was met, and may end soon. */
+static void test_dump_comes_later(void **state)
+{
+	const struct module_access access = {.live = true};
+	struct jitmap *j = jitmap_new(getpid(), &access);
+	struct dump d = {.len = 0};
+	struct jit_symbol s;
+	char path[64];
+	void *mark;
+	int fd;
+
+	(void)state;
+	assert_false(jitmap_refresh(j));
+	snprintf(path, sizeof path, "/tmp/jit-%d.dump", (int)getpid());
+	header(&d);
+	load(&d, 0x7000000200, "soon", "\x90\xc3", 2);
+	write_file(path, d.bytes, d.len, O_TRUNC);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	mark = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mark, MAP_FAILED);
+	assert_true(jitmap_refresh(j));
+	assert_true(jitmap_find(j, 0x7000000200, &s));
+	assert_string_equal(s.name, "soon");
+	munmap(mark, 4096);
+	close(fd);
+	unlink(path);
+	jitmap_free(j);
+}
+
 /* What stands beyond the first 2 GiB of a map is not read, and that is said. */
 static void test_beyond_the_end(void **state)
 {
@@ -558,6 +587,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_corpus_dump, setup, teardown),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_process),
+		cmocka_unit_test(test_dump_comes_later),
 		cmocka_unit_test(test_beyond_the_end),
 		cmocka_unit_test_setup_teardown(test_more_than_is_kept, setup, teardown),
 		cmocka_unit_test(test_many_processes),

@@ -232,7 +232,8 @@ struct answer_status {
 	uint32_t threads, unwatched;
 	double cpu; /* of the target over the window, 1.0 = one CPU; negative unknown */
 	uint32_t asked_hz;
-	double delivered_hz; /* a CPU second; on the wall clock, a second of a thread */
+	double delivered_hz; /* a CPU second; on the wall clock, a second of a thread; < 0 unknown
+			      */
 	uint64_t samples;    /* in the window */
 	uint64_t loss[LOSS_KINDS];
 	uint64_t cut[CUT_REASONS];

@@ -18,7 +18,8 @@
 #include "profile/usage.h"
 #include "symbol/resolver.h"
 
-#define SECOND_NS 1000000000ull
+#define SECOND_NS   1000000000ull
+#define UNACCOUNTED 0.05
 
 static uint64_t read_rss(void)
 {
@@ -84,15 +85,46 @@ static double delivered_hz(const struct build *b, double busy_s, uint64_t sample
 	return busy_s > 0 ? (double)samples / busy_s : 0;
 }
 
+/* Of the event's weight, what processes have whose CPU time nobody told. */
+static double unaccounted(const struct build *b)
+{
+	const struct profile *p = &b->e->profile;
+	struct profile_walk walk = profile_walk(p, &b->window);
+	uint64_t all = 0, without = 0;
+	uint32_t n;
+	task_id *process = tables_processes(b->t, &n);
+
+	while (process && profile_next(&walk)) {
+		const struct cell *c = walk.cell;
+		if (c->event != b->event || c->flags & ~CELL_GUEST || c->task >= n)
+			continue;
+		all += c->weight;
+		without += ledger_get(&p->ledger, process[c->task])->cpu < 0 ? c->weight : 0;
+	}
+	free(process);
+	return all ? (double)without / (double)all : 0;
+}
+
+/*
+ * The CPU time of processes that end is not told where whole CPUs are sampled and not processes. A
+ * clock's samples say it; beside other events it is unknown where such processes have a part that
+ * counts.
+ */
 static void fill_use(struct build *b, struct answer_status *s, const struct tally *t)
 {
-	double covered = (double)b->window.covered_ns / 1e9, cpu_s;
-	s->cpu = b->e->setup.partial ? -1 : build_account_cpu(b, &cpu_s);
+	double covered = (double)b->window.covered_ns / 1e9, cpu_s, sampled = -1;
+	double accounted = b->e->setup.partial ? -1 : build_account_cpu(b, &cpu_s);
 	bool clock = b->event < EVENT_MAX && b->e->profile.events_on_cpu >> b->event & 1;
-	if (s->cpu < 0 && clock && covered > 0)
-		s->cpu = (double)t->cpu_ns / 1e9 / covered;
-	s->delivered_hz = delivered_hz(b, s->cpu > 0 ? s->cpu * covered : covered, t->samples);
+
+	if (clock && covered > 0)
+		sampled = (double)t->cpu_ns / 1e9 / covered;
+	s->cpu = fmax(accounted, sampled);
 	s->samples = t->samples;
+	if (!clock && s->cpu >= 0 && unaccounted(b) > UNACCOUNTED)
+		s->cpu = s->delivered_hz = -1;
+	else
+		s->delivered_hz = delivered_hz(b, s->cpu > 0 ? s->cpu * covered : covered,
+					       t->samples);
 }
 
 static void fill_quality(const struct build *b, struct answer_status *s, const struct tally *t)
@@ -207,7 +239,7 @@ static void fill_by_period(const struct build *b, struct answer_status *s)
 	if (s->recording || !b->desc || b->desc->freq_hz || !b->desc->period)
 		return;
 	s->asked_hz = 0;
-	if (s->sample_cost_ns)
+	if (s->sample_cost_ns && s->delivered_hz >= 0)
 		s->cost = fmin(1, s->delivered_hz * (s->sample_cost_ns + s->read_cost_ns) / 1e9);
 }
 

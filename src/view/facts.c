@@ -51,7 +51,7 @@ static const char *length(char text[NUMBER_TEXT], uint64_t ns, bool recording)
 int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
 {
 	struct facts f = {ret, 0, FACTS_MAX};
-	char text[NUMBER_TEXT];
+	char text[NUMBER_TEXT], rate[NUMBER_TEXT];
 
 	add(&f, 60, LOOK_BRAND, "", "altpttop");
 	add(&f, 255, LOOK_STRONG, "", "%s", *s->target ? s->target : "starting");
@@ -75,8 +75,11 @@ int facts_target(const struct answer_status *s, struct fact ret[FACTS_MAX])
 		bool slow = s->delivered_hz < 0.9 * s->asked_hz && s->delivered_hz > 0;
 		int digits = snprintf(text, sizeof text, "%u", s->asked_hz) + 1;
 
-		add(&f, 120, slow ? LOOK_FAIR : LOOK_VALUE, "", "%*.0f/%u Hz", digits,
-		    fmax(s->delivered_hz, 0), s->asked_hz);
+		if (s->delivered_hz < 0)
+			snprintf(rate, sizeof rate, "%*s" NUMBER_DASH, digits - 1, "");
+		else
+			snprintf(rate, sizeof rate, "%*.0f", digits, s->delivered_hz);
+		add(&f, 120, slow ? LOOK_FAIR : LOOK_VALUE, "", "%s/%u Hz", rate, s->asked_hz);
 	}
 	if (*s->event_set && s->set_covered_ns && s->set_covered_ns < s->covered_ns / 20 * 19)
 		add(&f, 71, LOOK_FAIR, "", "%.40s over %.1f s", s->event_set,

@@ -96,6 +96,12 @@ static bool is_empty(const struct snapshot_event *e)
 	return !e->samples && !e->weight;
 }
 
+/* Rather than @than: something of it was counted, or it is of a later set than what was. */
+static bool is_better(const struct snapshot_event *e, const struct snapshot_event *than)
+{
+	return !is_empty(e) && (is_empty(than) || e->desc.set > than->desc.set);
+}
+
 uint16_t export_main_event(const struct snapshot *s, const struct export_options *o)
 {
 	uint16_t named = UINT16_MAX, first = UINT16_MAX;
@@ -105,7 +111,7 @@ uint16_t export_main_event(const struct snapshot *s, const struct export_options
 
 		if (named == UINT16_MAX && o && is_named(&e->desc, o->event))
 			named = i;
-		if (first == UINT16_MAX && e->desc.sampled)
+		if (e->desc.sampled && (first == UINT16_MAX || is_better(e, &s->events[first])))
 			first = i;
 	}
 	if (named != UINT16_MAX &&

@@ -46,7 +46,7 @@ int export_file(const struct snapshot *s, const char *path, enum snapshot_format
 		const struct export_options *o, bool replace, struct err *err);
 
 /* Index of the event that @o (NULL is fine) names if anything of it was counted, else of the first
- * that stacks arrive for; 0 when there is none. */
+ * that stacks arrive for, of the newest set that counted anything; 0 when there is none. */
 uint16_t export_main_event(const struct snapshot *s, const struct export_options *o);
 /* False: @event, the main one, is not that of -s, of which nothing was counted. */
 bool export_has_event(const struct snapshot *s, const struct export_options *o, uint16_t event);

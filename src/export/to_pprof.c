@@ -110,17 +110,20 @@ static void emit(struct writer *w, const Pprof__Profile *part)
 	keep(w, gzip_add(w->gzip, w->packed.data, bytes));
 }
 
-/* Sample types: hits of the main event, then each event's weight. */
+/* Sample types: hits of the main event and its weight, then each other's. */
 static void plan_columns(struct writer *w)
 {
+	uint32_t n = w->s->nevents < EVENT_MAX ? w->s->nevents : EVENT_MAX;
 	bool cpu = false;
 
-	for (uint32_t i = 0; i < w->s->nevents && i < EVENT_MAX; i++) {
+	w->main = export_main_event(w->s, NULL);
+	for (uint32_t k = 0; k < n; k++) {
+		uint16_t i = (uint16_t)(!k ? w->main : k <= w->main ? k - 1 : k);
 		const struct event_desc *d = &w->s->events[i].desc;
-		if (!w->ncolumns && d->sampled)
+		if (!k && d->sampled)
 			w->columns[w->ncolumns++] = (struct column){.type = text(w, "samples"),
 								    .unit = text(w, "count"),
-								    .event = (uint16_t)i,
+								    .event = i,
 								    .samples = true};
 		const char *name = d->name;
 		if (d->unit == EVENT_NS && d->cpu_time && !cpu) {
@@ -130,11 +133,9 @@ static void plan_columns(struct writer *w)
 		struct column *c = &w->columns[w->ncolumns++];
 		*c = (struct column){.type = text(w, name),
 				     .unit = text(w, d->unit == EVENT_NS ? "nanoseconds" : "count"),
-				     .event = (uint16_t)i};
-		if (!w->default_type && d->sampled) {
+				     .event = i};
+		if (!k && d->sampled)
 			w->default_type = c->type;
-			w->main = c->event;
-		}
 	}
 }
 

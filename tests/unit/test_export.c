@@ -412,6 +412,31 @@ static void test_why_no_samples(void **state)
 	made_fini(&m);
 }
 
+/* The set was changed while the target ran: the new one is written, not the old, which is over. */
+static void test_newest_set(void **state)
+{
+	(void)state;
+	struct made m;
+	made_init(&m);
+	m.s.nevents = 2;
+	m.events[1] = m.events[0];
+	m.events[1].desc.set = 1;
+	m.events[0].samples = m.events[0].weight = 0;
+	for (uint32_t i = 0; i < m.s.ncells; i++)
+		m.cells[i].event = 1;
+	assert_int_equal(export_main_event(&m.s, NULL), 1);
+	char *text = made_export(&m, FORMAT_FOLDED, NULL, NULL);
+	assert_holds(text, "inner(int)");
+	free(text);
+
+	/* In part: what is seen is the new one. Nothing of that yet: the old one. */
+	m.events[0].samples = m.events[0].weight = 1000000;
+	assert_int_equal(export_main_event(&m.s, NULL), 1);
+	m.events[1].samples = m.events[1].weight = 0;
+	assert_int_equal(export_main_event(&m.s, NULL), 0);
+	made_fini(&m);
+}
+
 /* -s EVENT: that event, also where 'u' was put behind it; the first one where it counted nothing.
  */
 static void test_main_event(void **state)
@@ -565,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_text_limit_and_sort),
 		cmocka_unit_test(test_text_without_samples),
 		cmocka_unit_test(test_why_no_samples),
+		cmocka_unit_test(test_newest_set),
 		cmocka_unit_test(test_main_event),
 		cmocka_unit_test(test_chrome),
 		cmocka_unit_test(test_escape),

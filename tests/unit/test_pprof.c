@@ -256,12 +256,45 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Hits are of the set that the events were changed to; the old one's column is empty. */
+static void test_newest_set(void **state)
+{
+	struct made m;
+	size_t len;
+	int64_t samples = 0, weight = 0;
+
+	(void)state;
+	made_init(&m);
+	m.s.nevents = 2;
+	m.events[1] = m.events[0];
+	m.events[1].desc.set = 1;
+	m.events[0].samples = m.events[0].weight = 0;
+	for (uint32_t i = 0; i < m.s.ncells; i++)
+		m.cells[i].event = 1;
+	char *bytes = made_export(&m, FORMAT_PPROF, NULL, &len);
+	Pprof__Profile *p = decode(bytes, len);
+	assert_string_equal(text(p, p->sample_type[0]->type), "samples");
+	assert_string_equal(text(p, p->sample_type[1]->type), "cpu");
+	assert_int_equal(p->default_sample_type, p->sample_type[1]->type);
+	for (size_t i = 0; i < p->n_sample; i++) {
+		samples += p->sample[i]->value[0];
+		weight += p->sample[i]->value[1];
+		assert_int_equal(p->sample[i]->value[2], 0);
+	}
+	assert_int_equal(samples, m.events[1].samples);
+	assert_int_equal(weight, m.events[1].weight);
+	pprof__profile__free_unpacked(p, NULL);
+	free(bytes);
+	made_fini(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_header, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mappings_and_labels, setup, teardown),
+		cmocka_unit_test(test_newest_set),
 		cmocka_unit_test(test_more_events),
 		cmocka_unit_test(test_gzip),
 	};

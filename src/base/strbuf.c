@@ -74,18 +74,23 @@ void strbuf_putc(struct strbuf *b, char c)
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
 	va_list ap;
+	size_t room = b->failed ? 0 : b->cap - b->len; /* most often it fits */
 	va_start(ap, fmt);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	int n = vsnprintf(room ? b->buf + b->len : NULL, room, fmt, ap);
 	va_end(ap);
 	if (n < 0) {
 		b->failed = true;
 		return;
 	}
-	if (!n || !ensure(b, (size_t)n))
-		return;
-	va_start(ap, fmt);
-	vsnprintf(b->buf + b->len, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= room) {
+		if (room)
+			b->buf[b->len] = 0;
+		if (!n || !ensure(b, (size_t)n))
+			return;
+		va_start(ap, fmt);
+		vsnprintf(b->buf + b->len, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->len += (size_t)n;
 }
 

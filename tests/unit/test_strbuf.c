@@ -31,6 +31,27 @@ static void test_builds(void **state)
 	assert_string_equal(b.buf, "");
 }
 
+/* Whatever room there is, what is printed is whole. */
+static void test_prints_to_the_brim(void **state)
+{
+	(void)state;
+	for (int filled = 0; filled < 140; filled++)
+		for (int more = 0; more < 140; more++) {
+			struct strbuf b;
+			strbuf_init(&b);
+			for (int i = 0; i < filled; i++)
+				strbuf_putc(&b, 'x');
+			strbuf_printf(&b, "%.*s", more, "");
+			strbuf_printf(&b, "%*d", more, 7);
+			size_t n = (size_t)filled + (size_t)(more ? more : 1);
+			assert_int_equal(b.len, n);
+			assert_int_equal(strlen(b.buf), n);
+			assert_int_equal(b.buf[n - 1], '7');
+			assert_true(n < b.cap);
+			strbuf_fini(&b);
+		}
+}
+
 static void test_take(void **state)
 {
 	(void)state;
@@ -70,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_builds),
 		cmocka_unit_test(test_take),
+		cmocka_unit_test(test_prints_to_the_brim),
 		cmocka_unit_test(test_refuses_overflow),
 	};
 	return cmocka_run_group_tests_name("strbuf", tests, NULL, NULL);

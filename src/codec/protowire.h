@@ -34,9 +34,15 @@ bool wire_varint_long(struct wire *w, uint64_t *ret_value); /* of any length */
 
 static inline bool wire_varint(struct wire *w, uint64_t *ret_value)
 {
-	if (w->at == w->end || *w->at & 0x80)
+	size_t left = (size_t)(w->end - w->at);
+	if (left && w->at[0] < 0x80) {
+		*ret_value = *w->at++;
+		return true;
+	}
+	if (left < 2 || w->at[1] >= 0x80)
 		return wire_varint_long(w, ret_value);
-	*ret_value = *w->at++;
+	*ret_value = (w->at[0] & 0x7fu) | (uint32_t)w->at[1] << 7;
+	w->at += 2;
 	return true;
 }
 

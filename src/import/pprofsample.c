@@ -286,6 +286,8 @@ int pprof_sample(struct pprof *p, struct range r)
 			good = wire_each(&f, add_value, &numbers);
 		else if (f.number == SAMPLE_LABEL && f.type == 2)
 			read_label(p, &f, &who);
+		if (f.number == SAMPLE_LOCATION && list.data)
+			seen_foresee(&p->seen, list.data, list.len);
 		if (!good)
 			return -EBADMSG;
 	}

@@ -49,20 +49,31 @@ static bool make_room(struct seen *s)
 	return s->entries && s->tags;
 }
 
+void seen_foresee(struct seen *s, const uint8_t *key, size_t len)
+{
+	s->key = key;
+	s->hash = hash_bytes(key, len);
+	if (s->tags)
+		__builtin_prefetch(&s->tags[s->hash % SETS * WAYS], 1);
+}
+
 struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, bool *ret_learn)
 {
 	*ret_learn = false;
 	if ((!s->tags && !make_room(s)) || !len || len > UINT32_MAX)
 		return NULL;
-	uint64_t hash = hash_bytes(key, len);
+	uint64_t hash = s->key == key ? s->hash : hash_bytes(key, len);
+	s->key = NULL;
 	uint32_t tag = (uint32_t)(hash >> 32) & ~KEPT, first = hash % SETS * WAYS;
 	for (uint32_t i = first; i < first + WAYS; i++) {
 		struct seen_stack *e = &s->entries[i];
 		bool kept = s->tags[i] & KEPT;
-		if ((s->tags[i] & ~KEPT) != tag || e->len != len ||
-		    (kept && memcmp(e->frames + e->nframes, key, len) != 0))
+		if ((s->tags[i] & ~KEPT) != tag ||
+		    (kept && (e->len != len || memcmp(e->frames + e->nframes, key, len) != 0)))
 			continue;
-		e->used = true;
+		e->used = kept;
+		e->len = (uint32_t)len;
+		e->number = i + 1;
 		*ret_learn = !kept;
 		return e;
 	}
@@ -70,10 +81,6 @@ struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, boo
 	if (way == WAYS)
 		return NULL;
 	s->tags[first + way] = tag;
-	struct seen_stack *e = &s->entries[first + way];
-	e->len = (uint32_t)len;
-	e->used = false;
-	e->number = first + way + 1;
 	return NULL;
 }
 

@@ -15,9 +15,9 @@
 
 #define SEEN_FRAMES_MAX 256 /* deeper stacks are not kept */
 
-struct seen_stack {
-	uint32_t len;     /* of the bytes */
-	uint32_t nframes; /* if some are kept */
+struct seen_stack {   /* what a tag says is not kept has none of it yet */
+	uint32_t len; /* of the bytes */
+	uint32_t nframes;
 	uint32_t cap;
 	frame_id *frames; /* and the bytes behind them */
 	uint32_t number;  /* from 1, below STACKS_MAX; an entry that is used anew keeps it */
@@ -29,6 +29,8 @@ struct seen {
 	struct seen_stack *entries; /* NULL until the first look-up */
 	uint32_t *tags; /* by entry: a part of the hash, and whether its frames are kept */
 	uint32_t hand;
+	const uint8_t *key; /* foreseen, of this hash; NULL: nothing is */
+	uint64_t hash;
 };
 
 void seen_fini(struct seen *s); /* a zeroed struct is empty; so is it afterwards */
@@ -38,6 +40,8 @@ void seen_fini(struct seen *s); /* a zeroed struct is empty; so is it afterwards
  * frames: seen_learn may give them to the entry returned.
  */
 struct seen_stack *seen_find(struct seen *s, const uint8_t *key, size_t len, bool *ret_learn);
+/* It will be looked for next, as it is there. */
+void seen_foresee(struct seen *s, const uint8_t *key, size_t len);
 /* @key: what it was found by. False: no memory, or too deep. */
 bool seen_learn(struct seen *s, struct seen_stack *e, const uint8_t *key, const frame_id *frames,
 		uint32_t n);

@@ -36,6 +36,26 @@ static void test_second_time(void **state)
 	seen_fini(&s);
 }
 
+/* Looked for ahead or not, it is found by what stands there when it is looked for. */
+static void test_foreseen(void **state)
+{
+	(void)state;
+	struct seen s = {0};
+	uint8_t key[] = {1, 2, 3};
+	bool learn;
+	seen_foresee(&s, key, sizeof key);
+	assert_null(seen_find(&s, key, sizeof key, &learn));
+	struct seen_stack *e = seen_find(&s, key, sizeof key, &learn);
+	assert_true(e && learn);
+	assert_true(seen_learn(&s, e, key, &(frame_id){7}, 1));
+	seen_foresee(&s, key, sizeof key);
+	assert_ptr_equal(seen_find(&s, key, sizeof key, &learn), e);
+	assert_false(learn);
+	key[0] = 9; /* what was foreseen was for one time */
+	assert_null(seen_find(&s, key, sizeof key, &learn));
+	seen_fini(&s);
+}
+
 static void test_depth(void **state)
 {
 	(void)state;
@@ -86,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_second_time),
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_foreseen),
 		cmocka_unit_test(test_scan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

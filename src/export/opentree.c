@@ -2,7 +2,8 @@
  * opentree: opens nodes by walking the subtrees of their members in the snapshot's preorder.
  *
  * Any one thread. Members of one node lie in subtrees apart from each other, in rising order; so
- * children are met in the order in which a walk over the whole would meet them.
+ * children are met in the order in which a walk over the whole would meet them. What is too small
+ * is dropped as soon as all of it has been summed, and its memory used again.
  */
 #include "export/opentree.h"
 
@@ -86,6 +87,47 @@ static int compare(const void *a, const void *b, void *ctx)
 	return i < k ? -1 : i > k;
 }
 
+double opentree_percent(const struct opentree *t, const struct rollup_count *c)
+{
+	uint64_t all = t->r->all.weight;
+	return all ? 100.0 * (double)c->weight / (double)all : 0;
+}
+
+/* Of those made from @first on, with members from @member on, go all that are too small. */
+static void drop_small(struct opentree *t, uint32_t node, uint32_t first, uint32_t member)
+{
+	struct opentree_node *nodes = t->nodes.data;
+	struct opentree_member *members = t->members.data;
+	uint32_t kept = first, m = member;
+	for (uint32_t i = first; i < t->nodes.len; i++) {
+		bool small = opentree_percent(t, &nodes[i].total) < t->least;
+		t->at[nodes[i].func] = small ? 0 : kept;
+		nodes[node].small += small;
+		if (!small)
+			nodes[kept++] = nodes[i];
+	}
+	for (uint32_t i = first; i < kept; i++)
+		nodes[i].first = nodes[i].last = 0;
+	/* What is small had none but these: each member finds by its function what it is of now. */
+	for (uint32_t i = member; i < t->members.len; i++) {
+		struct opentree_member x = members[i];
+		const struct namelist_frame *f =
+			&t->n->frames.data[namelist_frame_of(t->n, x.node)];
+		uint32_t of = t->at[t->n->lines.data[f->first + x.line].func];
+		if (!of)
+			continue;
+		x.next = 0;
+		if (nodes[of].last)
+			members[nodes[of].last].next = m;
+		else
+			nodes[of].first = m;
+		nodes[of].last = m;
+		members[m++] = x;
+	}
+	t->nodes.len = kept;
+	t->members.len = m;
+}
+
 static int link_children(struct opentree *t, uint32_t node, uint32_t first)
 {
 	size_t n = t->nodes.len - first;
@@ -109,7 +151,7 @@ int opentree_open(struct opentree *t, uint32_t node)
 	if (t->nodes.data[node].opened)
 		return 0;
 	t->nodes.data[node].opened = true;
-	uint32_t first = (uint32_t)t->nodes.len;
+	uint32_t first = (uint32_t)t->nodes.len, member = (uint32_t)t->members.len;
 	int rc = node ? 0 : add_roots(t, first);
 	for (uint32_t i = t->nodes.data[node].first; i && !rc; i = t->members.data[i].next) {
 		struct opentree_member m = t->members.data[i];
@@ -118,13 +160,16 @@ int opentree_open(struct opentree *t, uint32_t node)
 		else if (m.node != SNAPSHOT_ROOT)
 			rc = add_callees(t, node, first, m.node + 1, t->end[m.node]);
 	}
-	return rc ? rc : link_children(t, node, first);
+	if (rc)
+		return rc;
+	drop_small(t, node, first, member);
+	return link_children(t, node, first);
 }
 
 int opentree_init(struct opentree *t, const struct snapshot *s, const struct namelist *n,
-		  const struct rollup *r)
+		  const struct rollup *r, double least)
 {
-	*t = (struct opentree){.s = s, .n = n, .r = r};
+	*t = (struct opentree){.s = s, .n = n, .r = r, .least = least};
 	t->end = malloc((s->nnodes + 1) * sizeof *t->end);
 	t->at = calloc(n->funcs.len + 1, sizeof *t->at);
 	if (!t->end || !t->at || vec_push(&t->nodes, (struct opentree_node){0}) ||

@@ -1,8 +1,9 @@
 /*
  * opentree: the call tree by function, of which only what is looked at is made.
  *
- * As calltree, with sums; but the children of a node are there once it has been opened, so that a
- * report of a few paths does not pay for a million others. Any one thread.
+ * As calltree, with sums; but the children of a node are there once it has been opened, and those
+ * with too small a share are only counted, so that a report of a few paths does not pay for a
+ * million others. Any one thread.
  */
 #ifndef ALTPTTOP_OPENTREE_H
 #define ALTPTTOP_OPENTREE_H
@@ -14,6 +15,7 @@ struct opentree_node {
 	uint32_t func;     /* index in namelist.funcs; undefined for node 0, above all threads */
 	uint32_t children; /* once it was opened: the first, 0 none; siblings by falling total */
 	uint32_t next;     /* next sibling, 0 none */
+	uint32_t small;    /* children that are too small, in no list */
 	bool opened;
 	uint32_t first, last; /* in members */
 	struct rollup_count self, total;
@@ -30,6 +32,7 @@ struct opentree {
 	const struct snapshot *s;
 	const struct namelist *n;
 	const struct rollup *r;
+	double least; /* per cent of all, for a child to be listed */
 	struct {
 		VEC(struct opentree_node)
 	} nodes;
@@ -44,8 +47,9 @@ struct opentree {
 };
 
 int opentree_init(struct opentree *t, const struct snapshot *s, const struct namelist *n,
-		  const struct rollup *r); /* -ENOMEM: nothing is to be released */
+		  const struct rollup *r, double least); /* -ENOMEM: nothing is to be released */
 void opentree_fini(struct opentree *t);
+double opentree_percent(const struct opentree *t, const struct rollup_count *c); /* of all */
 int opentree_open(struct opentree *t, uint32_t node); /* nodes may move; -ENOMEM */
 
 #endif

@@ -25,19 +25,12 @@ static const struct opentree_node *node_at(const struct printer *p, uint32_t nod
 	return &p->tree.nodes.data[node];
 }
 
-static double percent(const struct printer *p, const struct rollup_count *c)
-{
-	uint64_t all = p->t->roll.all.weight;
-
-	return all ? 100.0 * (double)c->weight / (double)all : 0;
-}
-
 static void put_line(struct printer *p, uint32_t first, uint32_t last, unsigned depth)
 {
 	struct strbuf *b = &p->t->b;
 
-	strbuf_printf(b, "%8.2f %8.2f  %*s", percent(p, &node_at(p, last)->total),
-		      percent(p, &node_at(p, last)->self), (int)(2 * depth), "");
+	strbuf_printf(b, "%8.2f %8.2f  %*s", opentree_percent(&p->tree, &node_at(p, last)->total),
+		      opentree_percent(&p->tree, &node_at(p, last)->self), (int)(2 * depth), "");
 	/* From the callee up to the first caller of the chain, printed the other way round. */
 	uint32_t chain[DEPTH_MAX];
 	unsigned n = 0;
@@ -62,7 +55,7 @@ static int chain_end(struct printer *p, uint32_t node, uint32_t *ret_end)
 	int rc = opentree_open(&p->tree, node);
 	for (unsigned n = 1; n < DEPTH_MAX && !rc; n++) {
 		const struct opentree_node *at = node_at(p, node);
-		if (at->self.weight || at->self.samples || !at->children ||
+		if (at->self.weight || at->self.samples || !at->children || at->small ||
 		    node_at(p, at->children)->next)
 			break;
 		node = at->children;
@@ -83,6 +76,7 @@ static int put_tree(struct printer *p)
 	} todo = {0};
 	int rc = opentree_open(&p->tree, 0);
 
+	p->hidden += node_at(p, 0)->small;
 	if (!rc && node_at(p, 0)->children)
 		rc = vec_push(&todo, ((struct level){node_at(p, 0)->children, 0}));
 
@@ -91,7 +85,7 @@ static int put_tree(struct printer *p)
 		const struct opentree_node *node = node_at(p, at.node);
 		if (node->next)
 			rc = vec_push(&todo, ((struct level){node->next, at.depth}));
-		if (percent(p, &node->total) < p->limit || p->rows == ROWS_MAX) {
+		if (p->rows == ROWS_MAX) {
 			p->hidden++;
 			continue;
 		}
@@ -100,6 +94,8 @@ static int put_tree(struct printer *p)
 		rc = rc ? rc : opened;
 		put_line(p, at.node, last, at.depth);
 		children = node_at(p, last)->children;
+		if (at.depth < DEPTH_MAX)
+			p->hidden += node_at(p, last)->small;
 		if (children && at.depth < DEPTH_MAX && !rc)
 			rc = vec_push(&todo, ((struct level){children, at.depth + 1}));
 		if (!rc)
@@ -112,7 +108,7 @@ static int put_tree(struct printer *p)
 int text_tree(struct text_report *t)
 {
 	struct printer p = {.t = t, .limit = t->limit > 0 ? t->limit : LIMIT_PERCENT};
-	int rc = opentree_init(&p.tree, t->s, &t->names, &t->roll);
+	int rc = opentree_init(&p.tree, t->s, &t->names, &t->roll, p.limit);
 
 	if (rc)
 		return rc;

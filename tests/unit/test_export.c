@@ -192,7 +192,7 @@ static void test_no_stack_is_unknown(void **state)
 	struct opentree tree;
 	assert_int_equal(namelist_init(&names, &m.s), 0);
 	assert_int_equal(rollup_init(&r, &m.s, &names, 0), 0);
-	assert_int_equal(opentree_init(&tree, &m.s, &names, &r), 0);
+	assert_int_equal(opentree_init(&tree, &m.s, &names, &r, 0), 0);
 	assert_int_equal(opentree_open(&tree, 0), 0);
 	assert_int_equal(r.funcs[0].self.samples, 4);
 	assert_int_equal(r.funcs[0].total.samples, 4);
@@ -204,6 +204,59 @@ static void test_no_stack_is_unknown(void **state)
 	}
 	assert_int_equal(sum, 104);
 	opentree_fini(&tree);
+	rollup_fini(&r);
+	namelist_fini(&names);
+	made_fini(&m);
+}
+
+/* Children of which there is too little are counted, however many they are; the others are those
+ * that a tree of all has, in its order. */
+static void compare_open(struct opentree *all, uint32_t a, struct opentree *some, uint32_t b)
+{
+	uint32_t small = 0, x, y;
+	assert_int_equal(opentree_open(all, a), 0);
+	assert_int_equal(opentree_open(some, b), 0);
+	y = some->nodes.data[b].children;
+	for (x = all->nodes.data[a].children; x; x = all->nodes.data[x].next) {
+		if (opentree_percent(all, &all->nodes.data[x].total) < some->least) {
+			small++;
+			continue;
+		}
+		assert_int_not_equal(y, 0);
+		assert_int_equal(some->nodes.data[y].func, all->nodes.data[x].func);
+		assert_int_equal(some->nodes.data[y].parent, b);
+		assert_int_equal(some->nodes.data[y].total.weight, all->nodes.data[x].total.weight);
+		assert_int_equal(some->nodes.data[y].self.samples, all->nodes.data[x].self.samples);
+		compare_open(all, x, some, y);
+		y = some->nodes.data[y].next;
+	}
+	assert_int_equal(y, 0);
+	assert_int_equal(some->nodes.data[b].small, small);
+	assert_int_equal(all->nodes.data[a].small, 0);
+}
+
+static void test_small_paths(void **state)
+{
+	(void)state;
+	static const double least[] = {0.5, 5, 12, 30, 101};
+	struct made m;
+	struct namelist names;
+	struct rollup r;
+	uint32_t before = UINT32_MAX;
+	made_init(&m);
+	assert_int_equal(namelist_init(&names, &m.s), 0);
+	assert_int_equal(rollup_init(&r, &m.s, &names, 0), 0);
+	for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+		struct opentree all, some;
+		assert_int_equal(opentree_init(&all, &m.s, &names, &r, 0), 0);
+		assert_int_equal(opentree_init(&some, &m.s, &names, &r, least[i]), 0);
+		compare_open(&all, 0, &some, 0);
+		assert_true(some.nodes.len <= before);
+		before = (uint32_t)some.nodes.len;
+		opentree_fini(&all);
+		opentree_fini(&some);
+	}
+	assert_int_equal(before, 1);
 	rollup_fini(&r);
 	namelist_fini(&names);
 	made_fini(&m);
@@ -582,6 +635,7 @@ int main(void)
 		cmocka_unit_test(test_folded_sums_addresses),
 		cmocka_unit_test(test_rollup_counts_recursion_once),
 		cmocka_unit_test(test_no_stack_is_unknown),
+		cmocka_unit_test(test_small_paths),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_csv_titles),
 		cmocka_unit_test(test_part),

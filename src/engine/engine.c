@@ -21,8 +21,7 @@
 #include "engine/core.h"
 #include "profile/snap.h"
 
-#define RING_BYTES       ((size_t)16 << 20)
-#define RING_FILE_BYTES  ((size_t)2 << 20) /* of a recording, which waits; nearer to the CPUs */
+#define RING_BYTES       ((size_t)16 << 20) /* the engine may be busy for a tenth of a second */
 #define COMMANDS_WAITING 32
 #define NOTICES_WAITING  64
 #define JOBS_WAITING     16
@@ -44,7 +43,7 @@ static void free_texts(struct engine_setup *s)
 
 static int make_channels(struct engine *e)
 {
-	e->ring = spsc_new(e->setup.live ? RING_BYTES : RING_FILE_BYTES);
+	e->ring = spsc_new(RING_BYTES);
 	e->commands = mailbox_new(sizeof(struct command), COMMANDS_WAITING);
 	e->notices = mailbox_new(sizeof(struct notice), NOTICES_WAITING);
 	e->jobs = mailbox_new(sizeof(struct job), JOBS_WAITING);

@@ -150,23 +150,20 @@ static void take_record(struct engine *e, const struct record_head *head)
 static uint32_t take_some(struct engine *e)
 {
 	const struct record_head *heads[TRIE_AHEAD];
-	struct trie_path paths[TRIE_AHEAD];
-	uint32_t stacks[TRIE_AHEAD], n = 0, npaths = 0, nstacks = 0;
+	struct coming coming[TRIE_AHEAD];
+	uint32_t n = 0, ncoming = 0;
 	size_t len;
 
 	heads[0] = spsc_peek(e->ring, &len);
 	while (heads[n]) {
 		const struct sample *s = (const void *)(heads[n] + 1);
-		bool sample = heads[n]->kind == RECORD_SAMPLE;
-		if (sample && s->nframes && s->nframes <= TRIE_DEPTH_MAX)
-			paths[npaths++] = (struct trie_path){sample_frames(s), s->nframes};
-		if (sample && s->stack)
-			stacks[nstacks++] = s->stack;
+		if (heads[n]->kind == RECORD_SAMPLE)
+			coming[ncoming++] = (struct coming){s, sample_frames(s)};
 		if (++n == TRIE_AHEAD)
 			break;
 		heads[n] = spsc_peek_next(e->ring, &len);
 	}
-	profile_foresee(&e->profile, paths, npaths, stacks, nstacks);
+	profile_foresee(&e->profile, coming, ncoming);
 	for (uint32_t i = 0; i < n; i++)
 		take_record(e, heads[i]);
 	if (n)

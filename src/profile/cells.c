@@ -1,10 +1,11 @@
 /*
  * cells: the hash table of counters.
  *
- * Whatever thread owns it. Linear probing at a load of at most one half; the array keeps the order
- * of first sight, so that a table can be walked while nothing is added. With by_node a
- * cell is first looked for as its node's newest, and the hash table is only filled once that was
- * not it: new nodes, and those of one thread and event, do not need it.
+ * Whatever thread owns it. Linear probing at a load of at most one half; a slot has part of the
+ * hash beside the index, so that other cells are hardly ever looked at. The array keeps the order
+ * of first sight, so that a table can be walked while nothing is added. With by_node a cell is
+ * first looked for as its node's newest, and the hash table is only filled once that was not it:
+ * new nodes, and those of one thread and event, do not need it.
  */
 #include "profile/cells.h"
 
@@ -51,41 +52,65 @@ size_t cells_bytes_next(const struct cells *c)
 
 static bool same_key(const struct cell *a, const struct cell *b)
 {
-	return a->node == b->node && a->task == b->task && a->event == b->event &&
-	       a->flags == b->flags;
+	return a->node == b->node && a->leaf == b->leaf && a->task == b->task &&
+	       a->event == b->event && a->flags == b->flags;
 }
 
-static uint32_t first_slot(const struct cells *c, const struct cell *key)
+static uint64_t hash_of(const struct cell *key)
 {
-	uint64_t h = hash_pair((uint64_t)key->node << 32 | key->task,
-			       (uint64_t)key->event << 16 | key->flags);
-	return (uint32_t)h & c->mask;
+	uint64_t rest = (uint64_t)key->leaf << 32 | (uint32_t)key->event << 16 | key->flags;
+	uint64_t product = ((uint64_t)key->node << 32 | key->task) * 0xbf58476d1ce4e5b9ull +
+			   (rest ^ rest >> 29) * 0x9e3779b97f4a7c15ull;
+	return product ^ product >> 32;
+}
+
+/* What a slot has beside its index + 1, which is below the number of slots. */
+static uint32_t tag_of(const struct cells *c, uint64_t hash)
+{
+	return (uint32_t)(hash >> 32) & ~c->mask;
+}
+
+static struct cell *cell_in(const struct cells *c, uint32_t slot)
+{
+	return &c->data[(slot & c->mask) - 1];
 }
 
 static void index_all(struct cells *c)
 {
 	for (; c->indexed < c->len; c->indexed++) {
-		uint32_t i = first_slot(c, &c->data[c->indexed]);
+		uint64_t hash = hash_of(&c->data[c->indexed]);
+		uint32_t i = (uint32_t)hash & c->mask;
 		while (c->slots[i])
 			i = (i + 1) & c->mask;
-		c->slots[i] = c->indexed + 1;
+		c->slots[i] = tag_of(c, hash) | (c->indexed + 1);
 	}
 }
 
-static uint32_t slot_of(struct cells *c, const struct cell *key)
+/* Its slot, or the free one where it belongs. */
+static uint32_t slot_of(struct cells *c, const struct cell *key, uint64_t hash)
 {
 	index_all(c);
-	uint32_t i = first_slot(c, key);
-	while (c->slots[i] && !same_key(&c->data[c->slots[i] - 1], key))
+	uint32_t i = (uint32_t)hash & c->mask, tag = tag_of(c, hash), slot;
+	while ((slot = c->slots[i]) &&
+	       ((slot & ~c->mask) != tag || !same_key(cell_in(c, slot), key)))
 		i = (i + 1) & c->mask;
 	return i;
 }
 
-static int grow(struct cells *c)
+static struct cell *find(struct cells *c, const struct cell *key)
 {
-	if (c->cap > UINT32_MAX / 4)
-		return -ENOMEM;
-	uint32_t cap = c->cap ? c->cap * 2 : CELLS_MIN;
+	uint32_t slot = c->len ? c->slots[slot_of(c, key, hash_of(key))] : 0;
+	return slot ? cell_in(c, slot) : NULL;
+}
+
+static int grow(struct cells *c, uint32_t least)
+{
+	uint32_t cap = c->cap ? c->cap : CELLS_MIN / 2;
+	do {
+		if (cap > UINT32_MAX / 4)
+			return -ENOMEM;
+		cap *= 2;
+	} while (cap < least);
 	uint32_t *slots = calloc((size_t)cap * 2, sizeof *slots);
 	struct cell *data = realloc(c->data, cap * sizeof *data);
 	if (data)
@@ -104,11 +129,14 @@ static int grow(struct cells *c)
 
 static struct cell *append(struct cells *c, const struct cell *key)
 {
-	if (c->len == c->cap && grow(c))
+	if (c->len == c->cap && grow(c, 0))
 		return NULL;
 	struct cell *to = &c->data[c->len++];
-	*to = (struct cell){
-		.node = key->node, .task = key->task, .event = key->event, .flags = key->flags};
+	*to = (struct cell){.node = key->node,
+			    .leaf = key->leaf,
+			    .task = key->task,
+			    .event = key->event,
+			    .flags = key->flags};
 	return to;
 }
 
@@ -134,15 +162,29 @@ static bool make_node(struct cells *c, uint32_t node)
 	return true;
 }
 
+/* Where no node tells: what is new goes to the slot where it was looked for. */
+static struct cell *at_slot(struct cells *c, const struct cell *key)
+{
+	uint64_t hash = hash_of(key);
+	uint32_t i = c->len ? slot_of(c, key, hash) : 0, cap = c->cap;
+	if (c->len && c->slots[i])
+		return cell_in(c, c->slots[i]);
+	struct cell *to = append(c, key);
+	if (to && cap && c->cap == cap && c->len > 1)
+		c->slots[i] = tag_of(c, hash) | ++c->indexed;
+	return to;
+}
+
 struct cell *cells_at(struct cells *c, const struct cell *key)
 {
-	bool known = make_node(c, key->node);
-	uint32_t at = known ? c->newest[key->node] : 0;
+	if (!make_node(c, key->node))
+		return at_slot(c, key);
+	uint32_t at = c->newest[key->node];
 	if (at && same_key(&c->data[at - 1], key))
 		return &c->data[at - 1];
-	at = c->len && (at || !known) ? c->slots[slot_of(c, key)] : 0;
-	struct cell *to = at ? &c->data[at - 1] : append(c, key);
-	if (known && to)
+	struct cell *to = at ? find(c, key) : NULL;
+	to = to ? to : append(c, key);
+	if (to)
 		c->newest[key->node] = (uint32_t)(to - c->data) + 1;
 	return to;
 }
@@ -151,8 +193,7 @@ const struct cell *cells_find(struct cells *c, const struct cell *key)
 {
 	if (key->node < c->nodes && !c->newest[key->node])
 		return NULL;
-	uint32_t at = c->len ? c->slots[slot_of(c, key)] : 0;
-	return at ? &c->data[at - 1] : NULL;
+	return find(c, key);
 }
 
 int cells_add(struct cells *c, const struct cell *more)
@@ -164,6 +205,12 @@ int cells_add(struct cells *c, const struct cell *more)
 	return 0;
 }
 
+void cells_expect(struct cells *c, uint32_t n)
+{
+	if (n > c->cap)
+		(void)grow(c, n); /* else when they come */
+}
+
 void cells_foresee(const struct cells *c, const uint32_t *nodes, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -173,6 +220,24 @@ void cells_foresee(const struct cells *c, const uint32_t *nodes, uint32_t n)
 		uint32_t at = nodes[i] < c->nodes ? c->newest[nodes[i]] : 0;
 		if (at)
 			__builtin_prefetch(&c->data[at - 1], 1);
+	}
+}
+
+void cells_foresee_keys(const struct cells *c, const struct cell *keys, uint32_t n)
+{
+	if (!c->slots)
+		return;
+	uint64_t hashes[CELLS_AHEAD];
+	for (uint32_t i = 0; i < n; i++) {
+		hashes[i] = hash_of(&keys[i]);
+		__builtin_prefetch(&c->slots[hashes[i] & c->mask]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t tag = tag_of(c, hashes[i]), at = (uint32_t)hashes[i] & c->mask, slot;
+		while ((slot = c->slots[at]) && (slot & ~c->mask) != tag)
+			at = (at + 1) & c->mask;
+		if (slot)
+			__builtin_prefetch(cell_in(c, slot), 1);
 	}
 }
 

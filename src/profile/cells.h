@@ -1,6 +1,7 @@
 /*
- * cells: counters by (node, task, event, flags): what thread @task gathered of @event with its
- * innermost frame at @node.
+ * cells: counters by (node, leaf, task, event, flags): what thread @task gathered of @event with
+ * its innermost frame at @node; or, where that frame has no node yet (leaves.h), in @leaf below
+ * @node.
  *
  * A hash table over a dense array: iterate cells.data[0 … len). Pointers into it are good until the
  * next cells_at. Owned by one thread.
@@ -29,6 +30,7 @@ struct cell {
 	task_id task;
 	uint16_t event;
 	uint16_t flags;
+	frame_id leaf; /* 0: none */
 	uint64_t samples;
 	uint64_t weight; /* Σ ns or Σ counts; enum account_kind may go below 0: read as int64_t */
 	double weight_sq;
@@ -36,7 +38,7 @@ struct cell {
 
 struct cells {
 	struct cell *data;
-	uint32_t *slots; /* index + 1 into data, 0 empty */
+	uint32_t *slots; /* tag and index + 1 into data, 0 empty */
 	uint32_t len, cap, mask;
 	uint32_t indexed; /* of them are in slots: the others when somebody looks */
 	bool by_node;     /* nodes are small numbers, and most have one cell only … */
@@ -50,14 +52,18 @@ void cells_clear(struct cells *c);
 size_t cells_bytes(const struct cells *c);
 size_t cells_bytes_next(const struct cells *c); /* after the next cells_at, if it must grow */
 
-/* The cell of @key's (node, task, event, flags), made with zero counters when it is new. NULL: no
- * memory. */
+/* The cell of @key's (node, leaf, task, event, flags), made with zero counters when it is new.
+ * NULL: no memory. */
 struct cell *cells_at(struct cells *c, const struct cell *key);
 const struct cell *cells_find(struct cells *c, const struct cell *key); /* NULL: none */
 int cells_add(struct cells *c, const struct cell *more); /* adds its counters; -ENOMEM */
+void cells_expect(struct cells *c, uint32_t n);          /* as many will come, about */
 
 /* Cells of these nodes will be asked for: their memory is wanted soon. By node only. */
 void cells_foresee(const struct cells *c, const uint32_t *nodes, uint32_t n);
+/* The same of cells with these keys, CELLS_AHEAD at most, in a table that is not by node. */
+#define CELLS_AHEAD 16
+void cells_foresee_keys(const struct cells *c, const struct cell *keys, uint32_t n);
 
 int cell_compare(const void *a, const void *b); /* by node, task, event, flags: for qsort */
 

@@ -414,6 +414,7 @@ static int reserve_place(struct flat *f, uint32_t count)
 int flat_build(struct flat *f, const struct profile *p, const struct tables *t,
 	       const struct fold_query *q)
 {
+	profile_settle(p);
 	f->n = f->nleaves = 0;
 	f->query = *q;
 	/* Of which part of the code their innermost frame was is not known. */

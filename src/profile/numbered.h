@@ -11,7 +11,8 @@
 #include "profile/trie.h"
 
 struct place {
-	node_id node;    /* 0: nothing is known */
+	node_id node; /* where it ends, and … */
+	frame_id leaf; /* … its innermost frame, where that has no node; both 0: nothing is known */
 	uint32_t cell;   /* where in the table of cells its newest was */
 	uint32_t *lacks; /* what it counts through: n, then keys; NULL: nothing */
 	bool lossy;      /* there was no memory for what it lacks */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/leaves.h"
 #include "profile/prune.h"
 
 #define TIME_MAX       (1ull << 62)
@@ -46,6 +47,7 @@ void profile_fini(struct profile *p)
 	cells_fini(&p->open);
 	cells_fini(&p->since);
 	cells_fini(&p->base);
+	cells_fini(&p->leaves);
 	through_fini(&p->through);
 	numbered_fini(&p->numbered);
 }
@@ -53,14 +55,15 @@ void profile_fini(struct profile *p)
 size_t profile_bytes(const struct profile *p)
 {
 	return p->trie.bytes + p->history.bytes + cells_bytes(&p->open) + cells_bytes(&p->since) +
-	       cells_bytes(&p->base) + p->ledger.cap * sizeof *p->ledger.data +
-	       through_bytes(&p->through) + numbered_bytes(&p->numbered);
+	       cells_bytes(&p->base) + cells_bytes(&p->leaves) +
+	       p->ledger.cap * sizeof *p->ledger.data + through_bytes(&p->through) +
+	       numbered_bytes(&p->numbered);
 }
 
 /* Has a table that may not grow less than @spare cells left? */
 static bool has_less(const struct profile *p, const struct cells *to, uint32_t spare)
 {
-	size_t bytes = cells_bytes(&p->since) + cells_bytes(&p->base);
+	size_t bytes = cells_bytes(&p->since) + cells_bytes(&p->base) + cells_bytes(&p->leaves);
 	return to->cap && to->len + spare >= to->cap &&
 	       bytes - cells_bytes(to) + cells_bytes(to) * 2 > p->totals_cap;
 }
@@ -91,6 +94,11 @@ static void total_add(struct profile *p, struct cells *to, const struct cell *c)
 		starve(p);
 }
 
+void profile_total(struct profile *p, const struct cell *c)
+{
+	total_add(p, &p->since, c);
+}
+
 /* Shorten rare paths; when that gains nothing it is not tried again soon. True: there is room. */
 static bool make_room(struct profile *p)
 {
@@ -99,6 +107,7 @@ static bool make_room(struct profile *p)
 	/* Totals that would be full soon after, when it is not done again, shrink as well. */
 	bool totals = has_less(p, &p->since, p->since.cap / 8 + SPARE_CELLS);
 	bool made = profile_prune(p, totals) == 0;
+	p->coming_n = 0; /* they were in the old trie */
 	p->prune_after = p->added + (made ? p->trie.cap_bytes / PRUNE_SHARE : PRUNE_AGAIN);
 	return made;
 }
@@ -155,10 +164,15 @@ static uint16_t guest_flag(const struct sample *s)
 	return s->flags & SAMPLE_GUEST ? CELL_GUEST : 0;
 }
 
+static uint16_t cell_flags(const struct sample *s)
+{
+	return (uint16_t)((s->flags & SAMPLE_BLOCKED ? CELL_BLOCKED : 0) | guest_flag(s));
+}
+
 static bool same_cell(const struct cell *a, const struct cell *b)
 {
-	return a->node == b->node && a->task == b->task && a->event == b->event &&
-	       a->flags == b->flags;
+	return a->node == b->node && a->leaf == b->leaf && a->task == b->task &&
+	       a->event == b->event && a->flags == b->flags;
 }
 
 /* As cells_add; the cell is where this stack's last one was, most often. */
@@ -180,9 +194,14 @@ static void add_cell(struct profile *p, struct cells *to, const struct cell *c, 
 		starve(p);
 }
 
-static void add_values(struct profile *p, const struct sample *s, struct cells *to,
-		       const struct cell *own, const struct sample_value *values,
-		       const uint32_t *lacks, uint32_t nlacks)
+/* Where cells of nodes go, and those of innermost frames without one. */
+static struct cells *table_of(struct profile *p, const struct sample *s, frame_id leaf)
+{
+	return leaf ? &p->leaves : s->flags & SAMPLE_TIMELESS ? &p->since : &p->open;
+}
+
+static void add_values(struct profile *p, const struct sample *s, const struct cell *own,
+		       const struct sample_value *values, const uint32_t *lacks, uint32_t nlacks)
 {
 	for (unsigned i = 0; i < s->nvalues; i++) {
 		const struct sample_value *v = &values[i];
@@ -193,11 +212,12 @@ static void add_values(struct profile *p, const struct sample *s, struct cells *
 		if (v->state != VALUE_OK && v->state != VALUE_SCALED)
 			continue;
 		struct cell c = {.node = own->node,
+				 .leaf = own->leaf,
 				 .task = s->task,
 				 .event = v->event,
 				 .flags = (uint16_t)(CELL_VALUE | guest_flag(s)),
 				 .weight = v->count};
-		add_cell(p, to, &c, NULL);
+		add_cell(p, table_of(p, s, c.leaf), &c, NULL);
 		if (nlacks)
 			through_add(&p->through, lacks, nlacks, &c);
 		struct cell running = {.node = NODE_NONE,
@@ -205,55 +225,110 @@ static void add_values(struct profile *p, const struct sample *s, struct cells *
 				       .flags = CELL_RUNNING,
 				       .samples = 1,
 				       .weight = (uint64_t)((double)v->running * 1e6)};
-		add_cell(p, to, &running, NULL);
+		add_cell(p, table_of(p, s, 0), &running, NULL);
 	}
 }
 
-static node_id try_path(struct profile *p, const struct sample *s, const frame_id *frames)
+static struct coming_path try_path(struct profile *p, const struct sample *s,
+				   const frame_id *frames)
 {
-	return p->recording && p->pruned
-		       ? trie_add_sparing(&p->trie, frames, s->nframes, s->hits ? s->hits : 1)
-		       : trie_add(&p->trie, frames, s->nframes);
+	struct trie *t = &p->trie;
+	struct coming_path path = {.frames = frames};
+	uint32_t n = s->nframes, skip = 0;
+	if (t->leafless) {
+		/* The innermost that is kept. */
+		skip = n > TRIE_DEPTH_MAX ? n - TRIE_DEPTH_MAX + 1 : n > 0;
+		path.leaf = n ? frames[skip - 1] : FRAME_UNKNOWN;
+	}
+	path.node = p->recording && p->pruned
+			    ? trie_add_sparing(t, frames + skip, n - skip, s->hits ? s->hits : 1)
+			    : trie_add(t, frames + skip, n - skip);
+	path.len = t->path_len;
+	path.refused = t->refused;
+	return path;
 }
 
-static node_id add_path(struct profile *p, const struct sample *s, const frame_id *frames)
+static struct coming_path add_path(struct profile *p, const struct sample *s,
+				   const frame_id *frames)
 {
 	/* Of others as their bucket closes; a sample has this many cells at most. */
 	if (p->timeless && has_less(p, &p->since, SPARE_CELLS + 2 * UINT8_MAX + 1))
 		make_room(p);
-	node_id node = try_path(p, s, frames);
-	return node == NODE_OVERFLOW && make_room(p) ? try_path(p, s, frames) : node;
+	struct coming_path path = try_path(p, s, frames);
+	return path.refused && make_room(p) ? try_path(p, s, frames) : path;
+}
+
+/* Made as it was foreseen, or now. */
+static struct coming_path path_of(struct profile *p, const struct sample *s, const frame_id *frames)
+{
+	if (p->coming_at < p->coming_n && p->coming[p->coming_at].frames == frames)
+		return p->coming[p->coming_at++];
+	return add_path(p, s, frames);
 }
 
 /*
- * The node of a sample's stack, and in *ret_lacks, *ret_n what that path lacks: of frames that were
+ * Where a sample's stack ends, and in *ret_lacks, *ret_n what that path lacks: of frames that were
  * delivered, or of the stack with its number.
  */
-static node_id find_path(struct profile *p, const struct sample *s, const frame_id *frames,
-			 struct place *place, const uint32_t **ret_lacks, uint32_t *ret_n)
+static struct spot find_path(struct profile *p, const struct sample *s, const frame_id *frames,
+			     struct place *place, const uint32_t **ret_lacks, uint32_t *ret_n)
 {
 	struct through_list *list = &p->list;
 	*ret_n = 0;
-	if (place && !s->nframes && place->node) {
+	if (place && !s->nframes && (place->node || place->leaf)) {
 		*ret_lacks = place->lacks ? place->lacks + 1 : NULL;
 		*ret_n = place->lacks ? place->lacks[0] : 0;
 		p->lost += place->lossy;
-		return place->node;
+		return (struct spot){place->node, place->leaf};
 	}
 	p->lost += s->stack && !s->nframes; /* its stack was not kept */
-	node_id node = add_path(p, s, frames);
+	struct coming_path path = path_of(p, s, frames);
+	struct spot at = {path.node, path.leaf};
+	bool has_leaf = at.leaf || !path.refused;
 	list->n = 0;
-	if (p->recording && p->trie.path_len < s->nframes && s->nframes <= TRIE_DEPTH_MAX)
-		through_find(&p->through, frames, s->nframes,
-			     node == NODE_OVERFLOW ? 0 : p->trie.path_len, node != NODE_OVERFLOW,
+	if (p->recording && path.len < s->nframes && s->nframes <= TRIE_DEPTH_MAX)
+		through_find(&p->through, frames, s->nframes, has_leaf ? path.len : 0, has_leaf,
 			     s->flags & SAMPLE_DISTINCT, list);
+	p->overflowed_paths += at.leaf && path.refused;
 	*ret_lacks = list->keys;
 	*ret_n = list->n;
 	if (!place)
-		return node;
-	place->node = node;
+		return at;
+	place->node = at.node;
+	place->leaf = at.leaf;
 	numbered_lack(&p->numbered, place, list);
-	return node;
+	return at;
+}
+
+/* From the first sample without a time on. */
+static void begin_leaves(struct profile *p)
+{
+	p->timeless = true;
+	p->trie.leafless = p->recording;
+	p->leaves_most = trie_most(&p->trie);
+}
+
+/*
+ * Innermost frames without a node are no more than there may be. Where shortening paths does not
+ * make them fewer, as each is there for many threads, they get nodes from now on, which threads
+ * share.
+ */
+static void keep_leaves(struct profile *p)
+{
+	if (!p->trie.leafless || !(leaves_full(p) || has_less(p, &p->leaves, SPARE_CELLS)) ||
+	    make_room(p))
+		return;
+	p->coming_n = 0;
+	p->prune_after = p->added; /* of nodes there may be more */
+	leaves_end(p);
+}
+
+static struct spot with_node(struct profile *p, struct spot at)
+{
+	at.node = trie_child(&p->trie, at.node, at.leaf);
+	p->overflowed += at.node == NODE_OVERFLOW;
+	at.leaf = 0;
+	return at;
 }
 
 /* Losses that are noticed while counting are told like a source's. */
@@ -282,61 +357,94 @@ void profile_add(struct profile *p, const struct sample *s, const struct sample_
 		 const frame_id *frames)
 {
 	bool timeless = s->flags & SAMPLE_TIMELESS;
-	if (timeless && !p->timeless) {
-		p->timeless = true;
-	}
+	if (timeless && !p->timeless)
+		begin_leaves(p);
 	advance(p, s->time_ns);
-	struct cells *to = timeless ? &p->since : &p->open;
 	struct place *place = numbered_at(&p->numbered, s->stack);
 	const uint32_t *lacks;
 	uint32_t nlacks;
-	node_id node = find_path(p, s, frames, place, &lacks, &nlacks);
-	p->overflowed_paths += node == NODE_OVERFLOW;
+	keep_leaves(p);
+	struct spot at = find_path(p, s, frames, place, &lacks, &nlacks);
+	p->overflowed_paths += at.node == NODE_OVERFLOW && !at.leaf;
+	if (at.leaf && !timeless)
+		at = with_node(p, at);
 	p->starved |= p->trie.starved;
 	p->added++;
 	struct cell c = {
-		.node = node,
+		.node = at.node,
+		.leaf = at.leaf,
 		.task = s->task,
 		.event = s->event,
-		.flags = (uint16_t)((s->flags & SAMPLE_BLOCKED ? CELL_BLOCKED : 0) | guest_flag(s)),
+		.flags = cell_flags(s),
 		.samples = s->hits,
 		.weight = s->weight,
 		.weight_sq = s->hits ? (double)s->weight * (double)s->weight /
 					       (s->effective > 0 ? s->effective : (double)s->hits)
 				     : 0};
-	add_cell(p, to, &c, place);
+	add_cell(p, table_of(p, s, c.leaf), &c, place);
 	if (nlacks)
 		through_add(&p->through, lacks, nlacks, &c);
-	add_values(p, s, to, &c, values, lacks, nlacks);
+	add_values(p, s, &c, values, lacks, nlacks);
 	add_tally(p, s, timeless ? &p->since_tally : &p->open_tally);
 	if (p->lost + p->through.lost != p->told_lost)
 		tell_lost(p);
 }
 
-static void foresee_paths(struct profile *p, const struct cells *cells,
-			  const struct trie_path *paths, uint32_t n)
+/* Their paths are made at once, so that their cells come from memory side by side. */
+static void make_paths(struct profile *p, const struct sample *const *samples,
+		       const struct trie_path *paths, uint32_t n)
+{
+	struct cell keys[TRIE_AHEAD];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sample *s = samples[i];
+		p->coming[i] = try_path(p, s, paths[i].frames - 1);
+		keys[i] = (struct cell){.node = p->coming[i].node,
+					.leaf = p->coming[i].leaf,
+					.task = s->task,
+					.event = s->event,
+					.flags = cell_flags(s)};
+	}
+	p->coming_n = n;
+	cells_foresee_keys(&p->leaves, keys, n);
+}
+
+static void foresee_nodes(const struct cells *cells, const struct trie_ahead *ahead, uint32_t n)
 {
 	uint32_t nodes[TRIE_AHEAD];
-	const struct trie_ahead *ahead = trie_foresee(&p->trie, paths, n);
-	if (!ahead)
-		return;
 	for (uint32_t i = 0; i < n; i++)
 		nodes[i] = ahead[i].end;
 	cells_foresee(cells, nodes, n);
 }
 
-void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t npaths,
-		     const uint32_t *stacks, uint32_t nstacks)
+void profile_foresee(struct profile *p, const struct coming *coming, uint32_t n)
 {
 	const struct cells *cells = p->timeless ? &p->since : &p->open;
-	for (uint32_t i = 0; i < nstacks; i++)
-		__builtin_prefetch(numbered_at(&p->numbered, stacks[i]));
-	foresee_paths(p, cells, paths, npaths);
-	for (uint32_t i = 0; i < nstacks; i++) {
-		const struct place *place = numbered_at(&p->numbered, stacks[i]);
-		if (place && place->cell < cells->len)
-			__builtin_prefetch(&cells->data[place->cell], 1);
+	struct trie_path paths[TRIE_AHEAD] = {{0}};
+	const struct sample *samples[TRIE_AHEAD];
+	const struct place *places[TRIE_AHEAD];
+	uint32_t npaths = 0, nplaces = 0, skip = p->trie.leafless;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sample *s = coming[i].sample;
+		const struct place *place = numbered_at(&p->numbered, s->stack);
+		if (place) {
+			__builtin_prefetch(place);
+			places[nplaces++] = place;
+		}
+		if (s->nframes > skip && s->nframes <= TRIE_DEPTH_MAX) {
+			paths[npaths] = (struct trie_path){coming[i].frames + skip,
+							   s->nframes - skip};
+			samples[npaths++] = s;
+		}
 	}
+	const struct trie_ahead *ahead = trie_foresee(&p->trie, paths, npaths);
+	p->coming_at = p->coming_n = 0;
+	if (skip)
+		make_paths(p, samples, paths, npaths);
+	else if (ahead)
+		foresee_nodes(cells, ahead, npaths);
+	for (uint32_t i = 0; i < nplaces; i++)
+		if (places[i]->cell < cells->len)
+			__builtin_prefetch(&cells->data[places[i]->cell], 1);
 }
 
 void profile_account(struct profile *p, const struct account *a)
@@ -360,6 +468,7 @@ void profile_mark(struct profile *p, uint64_t now_ns)
 			p->open_end_ns = p->mark_ns;
 		close_open(p);
 	}
+	profile_settle(p);
 	for (uint32_t i = 0; i < p->since.len; i++)
 		total_add(p, &p->base, &p->since.data[i]);
 	tally_add(&p->base_tally, &p->since_tally);

@@ -19,11 +19,22 @@
 
 #define PROFILE_BYTES ((size_t)256 << 20) /* default cap */
 
+/* A path that is there already, of a sample that comes next. */
+struct coming_path {
+	const frame_id *frames;
+	node_id node;  /* where it ends … */
+	frame_id leaf; /* … but for this frame */
+	uint32_t len;  /* outer frames that are there */
+	bool refused;  /* for more there was no room */
+};
+
 struct profile {
 	struct trie trie;
 	struct history history;
 	struct ledger ledger;
 	struct cells open, since, base;
+	struct cells leaves;  /* of since, innermost frames without a node (leaves.h) */
+	uint32_t leaves_most; /* of them and of nodes */
 	struct tally open_tally, since_tally, base_tally;
 	uint64_t open_start_ns, open_end_ns;
 	uint64_t begin_ns;  /* of the first thing that came; 0: nothing yet */
@@ -46,6 +57,8 @@ struct profile {
 	bool timeless;               /* samples came of which nobody knows when */
 	struct numbered numbered;
 	struct through_list list; /* of the path at hand */
+	struct coming_path coming[TRIE_AHEAD];
+	uint32_t coming_at, coming_n; /* the next of them, and how many */
 };
 
 int profile_init(struct profile *p, size_t cap_bytes); /* 0: PROFILE_BYTES; -ENOMEM */
@@ -55,20 +68,21 @@ void profile_fini(struct profile *p);
  * trie holds a sixteenth of the cap, which can still be folded at once; when that was full, new
  * paths grow only where many samples miss the same (trie_spare). What shortened paths lack is kept
  * per function (through.h), in another sixteenth. Samples without time (SAMPLE_TIMELESS) have no
- * history: they count into the totals at once, and every window is the whole. -ENOMEM.
+ * history: they count into the totals at once, and every window is the whole. Of them innermost
+ * frames have no nodes from then on, until profile_settle. -ENOMEM.
  */
 int profile_of_recording(struct profile *p, const struct tables *tables);
 
 /* Times beyond 2^62 are cut to it; a time before the open bucket counts into that. */
 void profile_add(struct profile *p, const struct sample *s, const struct sample_value *values,
 		 const frame_id *frames);
-/*
- * Samples with these paths (those of no frames left out) come next, in this order and from these
- * places, TRIE_AHEAD at most; and some with these numbers. They will be added faster; nothing
- * changes.
- */
-void profile_foresee(struct profile *p, const struct trie_path *paths, uint32_t npaths,
-		     const uint32_t *stacks, uint32_t nstacks);
+/* A sample that comes next, with its frames. */
+struct coming {
+	const struct sample *sample;
+	const frame_id *frames;
+};
+/* TRIE_AHEAD at most, in this order and from these places. They will be added faster. */
+void profile_foresee(struct profile *p, const struct coming *coming, uint32_t n);
 void profile_account(struct profile *p, const struct account *a);
 void profile_loss(struct profile *p, enum loss_kind kind, uint64_t count);
 
@@ -79,6 +93,10 @@ void profile_mark(struct profile *p, uint64_t now_ns); /* count from here */
 void profile_unmark(struct profile *p);
 
 size_t profile_bytes(const struct profile *p);
+
+/* All cells are those of nodes from here on, until more is added: what walks them does it first. */
+void profile_settle(const struct profile *p);
+void profile_total(struct profile *p, const struct cell *c); /* more of since; for the above */
 
 /*
  * A window of time: [from, until). `all` counts from the mark or the beginning whatever from_ns

@@ -1,11 +1,11 @@
 /*
  * prune: a new trie of what is seen often, and the old one's cells moved over.
  *
- * Engine thread. How often is often is the least power of two that makes the new trie small enough,
- * which is estimated before it is made: distinct keys by how many bits of a map they leave unset
- * (linear counting, Whang et al. 1990). So much is freed at once that pruning costs a bounded time
- * a node. The new trie and the new tables are made beside the old ones, which are replaced only
- * when all has gone well.
+ * Engine thread. How often is often is the least of some steps that makes the new trie small
+ * enough, which is estimated before it is made: distinct keys by how many bits of a map they leave
+ * unset (linear counting, Whang et al. 1990). So much is freed at once that pruning costs a bounded
+ * time a node. The new trie and the new tables are made beside the old ones, which are replaced
+ * only when all has gone well.
  */
 #include "profile/prune.h"
 
@@ -14,12 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/leaves.h"
 #include "profile/trie_impl.h"
 
-#define HITS_BITS 40
-#define HITS_MOST (1ull << HITS_BITS)
-#define MAP_BITS  (1u << 21)
-#define AHEAD     8 /* cells */
+#define STEPS    80 /* of what is often: 1, 1, 2, 3, 4, 6, 8, 12, … */
+#define MAP_BITS (1u << 21)
+#define AHEAD    8 /* cells */
+
+/* Looked at to guess by, at least. */
+#define LOOK_FRAMES 1024
+#define LOOK_CELLS  16384
 
 struct pruning {
 	struct profile *p;
@@ -28,18 +32,29 @@ struct pruning {
 	node_id *up; /* the nearest node above that is kept, or itself; once the new trie is being
 			made, of what is kept its [overflow] there, 0 none yet */
 	struct trie *trie;
-	struct cells since, base;
+	struct cells since, base, leaves;
 	uint64_t often;
 	bool totals;                  /* the totals are full too */
+	bool leafless;                /* rare innermost frames need no nodes (leaves.h) */
+	uint32_t size, most;          /* nodes and leaves: how many there are, may be */
 	frame_id path[THROUGH_DEPTH]; /* at hand */
 };
 
-static void count_table(struct pruning *g, const struct cells *cells)
+/* What is moved to leaves is one already, or is seen as one: where its path is without it. */
+static inline struct spot leaf_of(const struct pruning *g, const struct cell *c)
+{
+	if (c->leaf)
+		return (struct spot){c->node, c->leaf};
+	const struct trie_node *n = trie_at(&g->p->trie, c->node);
+	return (struct spot){n->parent, n->frame};
+}
+
+static void count_table(struct pruning *g, const struct cells *cells, bool to_leaves)
 {
 	for (uint32_t i = 0; i < cells->len; i++) {
 		const struct cell *c = &cells->data[i];
 		if (c->node < g->p->trie.count)
-			g->hits[c->node] += c->samples;
+			g->hits[to_leaves ? leaf_of(g, c).node : c->node] += c->samples;
 	}
 }
 
@@ -47,9 +62,10 @@ static void count_hits(struct pruning *g)
 {
 	const struct trie *old = &g->p->trie;
 	memset(g->hits, 0, old->count * sizeof *g->hits);
-	count_table(g, &g->p->since);
-	count_table(g, &g->p->base);
-	count_table(g, &g->p->open);
+	count_table(g, &g->p->since, g->leafless);
+	count_table(g, &g->p->leaves, true);
+	count_table(g, &g->p->base, false);
+	count_table(g, &g->p->open, false);
 	for (node_id n = old->count; n-- > 1;)
 		g->hits[trie_at(old, n)->parent] += g->hits[n];
 }
@@ -78,9 +94,25 @@ static uint64_t met(const struct distinct *d)
 	return (uint64_t)(MAP_BITS * log((double)MAP_BITS / (unset ? unset : 1)));
 }
 
+/* A leaf as it is looked at again and again. */
+struct looked {
+	node_id node;
+	uint32_t rest; /* hash of what else tells it from others */
+};
+
 struct guess {
 	struct distinct nodes, cells;
+	struct looked *leaves; /* of one in so many innermost frames */
+	uint32_t nleaves, one_in;
 };
+
+/* What is left out below [overflow] goes to it, as what is left out below the node above it does.
+ */
+static node_id above_bucket(const struct trie *t, node_id n)
+{
+	const struct trie_node *x = trie_at(t, n);
+	return x->frame == FRAME_OVERFLOW ? x->parent : n;
+}
 
 static void guess_table(struct pruning *g, const struct cells *cells, uint64_t salt,
 			struct guess *io_guess)
@@ -90,7 +122,7 @@ static void guess_table(struct pruning *g, const struct cells *cells, uint64_t s
 		const struct cell *c = &cells->data[i];
 		uint64_t place = c->node;
 		if (c->node < old->count && g->up[c->node] != c->node) {
-			uint64_t up = g->up[c->node];
+			uint64_t up = above_bucket(old, g->up[c->node]);
 			meet(&io_guess->nodes, hash_mix(up));
 			place = hash_pair(up, trie_at(old, c->node)->frame);
 			meet(&io_guess->nodes, place);
@@ -102,16 +134,62 @@ static void guess_table(struct pruning *g, const struct cells *cells, uint64_t s
 	}
 }
 
-/* How many nodes would be kept: what is often is 1 << place. */
-static void count_kept(const struct pruning *g, uint32_t ret_kept[HITS_BITS + 1])
+/* Cells that are moved to leaves, of some of the innermost frames. */
+static void look_at_leaves(const struct pruning *g, const struct cells *cells,
+			   struct guess *io_guess)
 {
-	uint32_t count = g->p->trie.count, by_size[65] = {0}, kept = NODE_OVERFLOW + 1;
+	uint32_t count = g->p->trie.count;
+	for (uint32_t i = 0; i < cells->len; i++) {
+		const struct cell *c = &cells->data[i];
+		if (c->node >= count)
+			continue;
+		struct spot at = leaf_of(g, c);
+		uint32_t frame = at.leaf * 0x9e3779b1u;
+		if (frame >> 16 & (io_guess->one_in - 1))
+			continue;
+		uint64_t who = (uint64_t)c->task << 32 | (uint32_t)c->event << 16 | c->flags;
+		uint32_t rest = frame ^ (uint32_t)(who * 0x9e3779b97f4a7c15ull >> 32);
+		io_guess->leaves[io_guess->nleaves++] = (struct looked){at.node, rest};
+	}
+}
+
+/* How many leaves there would be, about; meets the nodes above them. */
+static uint64_t guess_leaves(struct pruning *g, struct guess *io_guess)
+{
+	struct distinct *d = &io_guess->cells;
+	for (uint32_t i = 0; i < io_guess->nleaves; i++) {
+		struct looked x = io_guess->leaves[i];
+		uint64_t kept = g->up[x.node], up = above_bucket(&g->p->trie, (node_id)kept);
+		uint64_t direct = kept == x.node && kept == up;
+		if (!direct)
+			meet(&io_guess->nodes, hash_mix(up));
+		meet(d, hash_mix((up << 1 | direct) << 32 | x.rest));
+	}
+	return met(d) * io_guess->one_in;
+}
+
+/* What is often from @step on, 2 at least. */
+static uint64_t often_of(unsigned step)
+{
+	return (2ull + step % 2) << step / 2 >> 1;
+}
+
+static unsigned step_of(uint64_t hits)
+{
+	unsigned bits = 63 - (unsigned)__builtin_clzll(hits | 1);
+	return bits ? 2 * bits + (hits >> (bits - 1) & 1) : 0;
+}
+
+/* How many nodes would be kept, by step. */
+static void count_kept(const struct pruning *g, uint32_t ret_kept[STEPS + 1])
+{
+	uint32_t count = g->p->trie.count, by_step[128] = {0}, kept = NODE_OVERFLOW + 1;
 	for (node_id n = NODE_OVERFLOW + 1; n < count; n++)
-		by_size[g->hits[n] ? 64 - __builtin_clzll(g->hits[n]) : 0]++;
-	for (unsigned size = 64; size > 0; size--) {
-		kept += by_size[size];
-		if (size <= HITS_BITS + 1)
-			ret_kept[size - 1] = kept;
+		by_step[step_of(g->hits[n])]++;
+	for (unsigned step = 128; step-- > 0;) {
+		kept += by_step[step];
+		if (step <= STEPS)
+			ret_kept[step] = kept;
 	}
 }
 
@@ -121,19 +199,24 @@ static bool looks_small_enough(struct pruning *g, uint32_t kept, struct guess *g
 {
 	const struct profile *p = g->p;
 	const struct trie *old = &p->trie;
-	uint32_t most = old->count / 2 - old->count / 16;
-	if (kept > old->count / 4)
+	uint32_t size = g->size < g->most ? g->size : g->most, most = size / 8 * 5;
+	if (kept > size / 4)
 		return false;
 	for (node_id n = 0; n < old->count; n++) /* parents come first */
 		g->up[n] = is_kept(g, n) ? n : g->up[trie_at(old, n)->parent];
-	memset(guess, 0, sizeof *guess);
-	guess_table(g, &p->since, 0, guess);
+	memset(&guess->nodes, 0, sizeof guess->nodes);
+	memset(&guess->cells, 0, sizeof guess->cells);
+	uint64_t leaves = guess_leaves(g, guess);
+	memset(&guess->cells, 0, sizeof guess->cells);
+	if (!g->leafless)
+		guess_table(g, &p->since, 0, guess);
 	guess_table(g, &p->base, 1, guess);
 	guess_table(g, &p->open, 2, guess);
 	*ret_nodes = kept + (uint32_t)met(&guess->nodes);
-	return *ret_nodes <= most &&
+	return *ret_nodes + leaves <= most &&
 	       (!g->totals ||
-		met(&guess->cells) <= (p->since.len + p->base.len) / 8 * 5 + p->open.len);
+		met(&guess->cells) + leaves <=
+			(p->since.len + p->leaves.len + p->base.len) / 8 * 5 + p->open.len);
 }
 
 /* Where what is left out below the kept node @up goes. */
@@ -160,6 +243,19 @@ static node_id moved(struct pruning *g, node_id n)
 	node_id bucket = bucket_of(g, g->up[n]);
 	g->to[n] = leaf == FRAME_OVERFLOW ? bucket : trie_child(g->trie, bucket, leaf);
 	return g->to[n];
+}
+
+/* The same of what is moved to leaves. */
+static struct spot spot_of(struct pruning *g, const struct cell *c)
+{
+	if (c->node >= g->p->trie.count)
+		return (struct spot){c->node, 0};
+	struct spot at = leaf_of(g, c);
+	bool lost = at.leaf == FRAME_OVERFLOW; /* the innermost frame is */
+	if (is_kept(g, at.node) && !lost)
+		return (struct spot){g->to[at.node], at.leaf};
+	node_id up = is_kept(g, at.node) ? at.node : g->up[at.node];
+	return (struct spot){bucket_of(g, up), lost ? 0 : at.leaf};
 }
 
 static void make_kept(struct pruning *g)
@@ -214,17 +310,40 @@ static int move_table(struct pruning *g, struct cells *to, const struct cells *f
 	return 0;
 }
 
+/* To the totals, or to leaves. */
+static int move_spots(struct pruning *g, const struct cells *from)
+{
+	struct cell cells[LEAVES_TOGETHER];
+	for (uint32_t i = 0; i < from->len; i += LEAVES_TOGETHER) {
+		uint32_t left = from->len - i, n = left < LEAVES_TOGETHER ? left : LEAVES_TOGETHER;
+		for (uint32_t k = 0; k < n; k++) {
+			cells[k] = from->data[i + k];
+			struct spot at = spot_of(g, &cells[k]);
+			cells[k].node = at.node;
+			cells[k].leaf = at.leaf;
+		}
+		cells_foresee_keys(&g->leaves, cells, n);
+		for (uint32_t k = 0; k < n; k++)
+			if (cells_add(cells[k].leaf ? &g->leaves : &g->since, &cells[k]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
 /*
  * The frames from @n, which is not kept, outwards, those below what is kept @ret_inner of them.
- * False: from @first of these on all are [overflow], so that nothing more is lost.
+ * Before them comes @leaf, if it is not 0. False: from @first of these on all are [overflow], so
+ * that nothing more is lost.
  */
-static bool find_frames(struct pruning *g, node_id n, uint32_t first, uint32_t *ret_inner,
-			uint32_t *ret_depth)
+static bool find_frames(struct pruning *g, node_id n, frame_id leaf, uint32_t first,
+			uint32_t *ret_inner, uint32_t *ret_depth)
 {
 	const struct trie *old = &g->p->trie;
 	node_id up = g->up[n];
 	uint32_t depth = 0;
 	bool lacks = false;
+	if (leaf)
+		g->path[depth++] = leaf;
 	for (; n != up && depth < THROUGH_DEPTH; n = trie_at(old, n)->parent) {
 		frame_id frame = trie_at(old, n)->frame;
 		lacks |= depth >= first && frame != FRAME_OVERFLOW;
@@ -237,13 +356,14 @@ static bool find_frames(struct pruning *g, node_id n, uint32_t first, uint32_t *
 	return lacks;
 }
 
-/* What the path to @n lacks from now on; mostly nothing, since it was shortened before. */
-static void find_lacks(struct pruning *g, node_id n, struct through_list *ret_list)
+/* What the path to @c lacks from now on; mostly nothing, since it was shortened before. */
+static void find_lacks(struct pruning *g, const struct cell *c, struct through_list *ret_list)
 {
 	uint32_t inner, depth;
 	ret_list->n = 0;
 	/* A path that ends in [overflow] has no innermost frame to keep. */
-	if (n < g->p->trie.count && !is_kept(g, n) && find_frames(g, n, 1, &inner, &depth))
+	if (c->node < g->p->trie.count && !is_kept(g, c->node) &&
+	    find_frames(g, c->node, c->leaf, 1, &inner, &depth))
 		through_find(&g->p->through, g->path, depth, depth - inner, true, false, ret_list);
 }
 
@@ -256,7 +376,7 @@ struct leaf {
 static void count_alone(struct pruning *g, const struct cell *c)
 {
 	struct through_list *list = &g->p->list;
-	find_lacks(g, c->node, list);
+	find_lacks(g, c, list);
 	through_add(&g->p->through, list->keys, list->n, c);
 }
 
@@ -267,7 +387,11 @@ static void count_below(struct pruning *g, const struct cell *cells, node_id up,
 	struct through_list *list = &g->p->list;
 	struct cell sum = {0};
 	uint32_t inner, depth, alone = 0, summed = 0;
-	if (!find_frames(g, up, 0, &inner, &depth))
+	if (n == 1) {
+		count_alone(g, &cells[leaves[0].cell]);
+		return;
+	}
+	if (!find_frames(g, up, 0, 0, &inner, &depth))
 		return;
 	through_find_common(&g->p->through, g->path, depth, depth - inner, list);
 	for (uint32_t i = 0; i < n; i++) {
@@ -300,7 +424,7 @@ static node_id above(const struct pruning *g, const struct cell *c)
 	if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->node >= old->count ||
 	    is_kept(g, c->node))
 		return NODE_ROOT;
-	node_id up = trie_at(old, c->node)->parent;
+	node_id up = c->leaf ? c->node : trie_at(old, c->node)->parent;
 	return is_kept(g, up) ? NODE_ROOT : up;
 }
 
@@ -325,7 +449,7 @@ static void count_through(struct pruning *g, const struct cells *cells)
 		node_id up = above(g, &cells->data[i]);
 		if (up != NODE_ROOT)
 			leaves[ends[up]++] = (struct leaf){
-				.cell = i, .frame = trie_at(old, cells->data[i].node)->frame};
+				.cell = i, .frame = leaf_of(g, &cells->data[i]).leaf};
 	}
 	for (node_id up = 1; sorted && up < old->count; up++)
 		if (ends[up] > ends[up - 1])
@@ -339,28 +463,34 @@ static void drop_new(struct pruning *g)
 {
 	cells_fini(&g->since);
 	cells_fini(&g->base);
+	cells_fini(&g->leaves);
 	trie_fini(g->trie);
 }
 
 static bool small_enough(const struct pruning *g)
 {
 	const struct profile *p = g->p;
-	uint32_t cells = p->since.len + p->base.len;
-	return g->trie->count <= p->trie.count / 2 &&
-	       (!g->totals || g->since.len + g->base.len <= cells / 4 * 3);
+	uint32_t cells = p->since.len + p->leaves.len + p->base.len;
+	uint32_t size = g->size < g->most ? g->size : g->most;
+	return g->trie->count + g->leaves.len <= size / 4 * 3 &&
+	       (!g->totals || g->since.len + g->leaves.len + g->base.len <= cells / 4 * 3);
 }
 
-/* The smallest power of two that looks as if it were often enough: rarer is never smaller. About
- * how many nodes there will be, 0: nobody knows. */
+/* The first step that looks as if it were often enough: rarer is never smaller. About how many
+ * nodes there will be, 0: nobody knows. */
 static uint64_t find_often(struct pruning *g, struct guess *guess, uint32_t *ret_nodes)
 {
 	*ret_nodes = 0;
-	unsigned low = 1, high = HITS_BITS;
-	uint32_t nodes, kept[HITS_BITS + 1];
+	unsigned low = 2, high = STEPS;
+	uint32_t nodes, kept[STEPS + 1];
 	count_kept(g, kept);
+	if (g->leafless) {
+		look_at_leaves(g, &g->p->since, guess);
+		look_at_leaves(g, &g->p->leaves, guess);
+	}
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
-		g->often = 1ull << middle;
+		g->often = often_of(middle);
 		if (looks_small_enough(g, kept[middle], guess, &nodes)) {
 			high = middle;
 			*ret_nodes = nodes;
@@ -368,7 +498,7 @@ static uint64_t find_often(struct pruning *g, struct guess *guess, uint32_t *ret
 			low = middle + 1;
 		}
 	}
-	return 1ull << low;
+	return often_of(low);
 }
 
 /* Make the new trie and totals, rarer and rarer paths left out, until they are small enough. */
@@ -376,12 +506,17 @@ static int rebuild(struct pruning *g, struct guess *guess)
 {
 	struct profile *p = g->p;
 	uint32_t nodes;
-	for (g->often = find_often(g, guess, &nodes); g->often < HITS_MOST; g->often *= 2) {
+	for (g->often = find_often(g, guess, &nodes); g->often < often_of(STEPS); g->often *= 2) {
 		if (trie_init(g->trie, p->trie.cap_bytes))
 			return -ENOMEM;
-		trie_expect(g->trie, nodes);
+		if (g->leafless)
+			cells_expect(&g->leaves, g->most);
+		else
+			trie_expect(g->trie, nodes);
 		make_kept(g);
-		if (move_table(g, &g->since, &p->since) || move_table(g, &g->base, &p->base)) {
+		if ((g->leafless ? move_spots(g, &p->since) || move_spots(g, &p->leaves)
+				 : move_table(g, &g->since, &p->since)) ||
+		    move_table(g, &g->base, &p->base)) {
 			drop_new(g);
 			return -ENOMEM;
 		}
@@ -419,10 +554,13 @@ static void move_places(struct pruning *g)
 	struct through_list *list = &g->p->list;
 	for (uint32_t i = 0; places->data && i < STACKS_MAX; i++) {
 		struct place *place = &places->data[i];
-		if (!place->node)
+		if (!place->node && !place->leaf)
 			continue;
-		find_lacks(g, place->node, list);
-		place->node = moved(g, place->node);
+		struct cell c = {.node = place->node, .leaf = place->leaf};
+		find_lacks(g, &c, list);
+		struct spot at = g->leafless ? spot_of(g, &c) : (struct spot){moved(g, c.node), 0};
+		place->node = at.node;
+		place->leaf = at.leaf;
 		numbered_lack_more(places, place, list);
 	}
 }
@@ -440,26 +578,56 @@ static void move_open(struct pruning *g)
 	*open = moved_cells;
 }
 
+/*
+ * How many hits must miss a node before it is made. What is rarer than what was kept would go with
+ * the next prune; without leaves, prunes come that much later. A few miss it by chance, as counters
+ * are shared.
+ */
+static uint64_t rare_of(const struct pruning *g)
+{
+	uint64_t rare = g->leafless ? g->often : g->often / 4, least = g->leafless ? 8 : 2;
+	return rare > least ? rare : least;
+}
+
+/* One in so many innermost frames is enough to guess by, where there are many of them and many
+ * cells; a power of two. */
+static uint32_t one_in(const struct profile *p, uint32_t cells)
+{
+	uint32_t frames = p->through.tables ? tables_frame_count(p->through.tables) : 0, n = 1;
+	while (n < 16 && frames / n >= LOOK_FRAMES * 2 && cells / n >= LOOK_CELLS * 2)
+		n *= 2;
+	return n;
+}
+
 int profile_prune(struct profile *p, bool totals)
 {
 	struct pruning g = {.p = p, .totals = totals};
+	g.leafless = p->trie.leafless;
+	if (!g.leafless)
+		profile_settle(p);
+	uint32_t cells = p->since.len + p->leaves.len;
+	g.size = p->trie.count + p->leaves.len;
+	g.most = g.leafless ? leaves_most(trie_most(&p->trie)) : g.size;
 	g.since.by_node = p->since.by_node;
 	g.base.by_node = p->base.by_node;
 	g.hits = malloc(p->trie.count * sizeof *g.hits);
 	g.to = malloc(p->trie.count * sizeof *g.to);
 	g.up = malloc(p->trie.count * sizeof *g.up);
 	g.trie = malloc(sizeof *g.trie);
-	struct guess *guess = malloc(sizeof *guess);
+	struct guess *guess = calloc(1, sizeof *guess);
+	struct looked *looked = g.leafless ? malloc((cells + 1) * sizeof *looked) : NULL;
 	int result = -ENOMEM;
-	if (!g.hits || !g.to || !g.up || !g.trie || !guess)
+	if (!g.hits || !g.to || !g.up || !g.trie || !guess || (g.leafless && !looked))
 		goto out;
+	guess->leaves = looked;
+	guess->one_in = one_in(p, cells);
 	count_hits(&g);
 	result = rebuild(&g, guess);
 	if (result)
 		goto out;
 	if (p->recording) /* without memory for it, paths do not grow */
-		(void)trie_spare(g.trie, g.often / 4 > 2 ? g.often / 4 : 2);
-	const struct cells *const tables[] = {&p->since, &p->base, &p->open};
+		(void)trie_spare(g.trie, rare_of(&g));
+	const struct cells *const tables[] = {&p->since, &p->base, &p->open, &p->leaves};
 	for (size_t i = 0; p->through.tables && i < sizeof tables / sizeof *tables; i++)
 		count_through(&g, tables[i]);
 	/* From here on old node ids vanish one table after the other: there is no way back, and
@@ -470,10 +638,14 @@ int profile_prune(struct profile *p, bool totals)
 	move_places(&g);
 	cells_fini(&p->since);
 	cells_fini(&p->base);
+	cells_fini(&p->leaves);
 	p->since = g.since;
 	p->base = g.base;
+	p->leaves = g.leaves;
+	p->leaves_most = g.most;
 	trie_fini(&p->trie);
 	p->trie = *g.trie;
+	p->trie.leafless = g.leafless;
 	p->pruned++;
 out:
 	free(g.hits);
@@ -481,5 +653,6 @@ out:
 	free(g.up);
 	free(g.trie);
 	free(guess);
+	free(looked);
 	return result;
 }

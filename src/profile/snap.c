@@ -17,7 +17,8 @@ struct snap_box {
 	struct snapshot snapshot; /* first: references cast */
 	_Atomic unsigned refs;
 	struct snapshot_node *nodes;
-	struct cells cells;
+	struct cells own;          /* summed */
+	const struct cells *cells; /* these, or the profile's */
 	struct snapshot_cell *out;
 	struct snapshot_event *events;
 	struct snapshot_through *through;
@@ -37,7 +38,7 @@ void snapshot_unref(const struct snapshot *s)
 	if (!box || atomic_fetch_sub_explicit(&box->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	free(box->nodes);
-	cells_fini(&box->cells);
+	cells_fini(&box->own);
 	free(box->out);
 	free(box->events);
 	free(box->through);
@@ -45,20 +46,31 @@ void snapshot_unref(const struct snapshot *s)
 	free(box);
 }
 
+static bool is_bookkeeping(const struct cell *c)
+{
+	return c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->event >= EVENT_MAX;
+}
+
 /* Every cell of the window that is not bookkeeping nor hidden, summed; false: no memory. */
 static bool gather(struct snap_box *box, const struct profile *p, const struct tables *t,
 		   const struct window *w, uint32_t hide)
 {
 	struct profile_walk walk = profile_walk(p, w);
+	if (w->all && w->until_ns == UINT64_MAX && !p->mark_ns && !p->base.len && !p->open.len &&
+	    !hide) { /* there is one table, and each of its cells is the sum already */
+		box->cells = &p->since;
+		return true;
+	}
 	while (profile_next(&walk)) {
 		const struct cell *c = walk.cell;
-		if (c->flags & (CELL_ACCOUNT | CELL_RUNNING) || c->event >= EVENT_MAX)
+		if (is_bookkeeping(c))
 			continue;
 		if (hide && (c->node >= p->trie.count || fold_hides_mode(t, p, c->node, hide)))
 			continue;
-		if (cells_add(&box->cells, c))
+		if (cells_add(&box->own, c))
 			return false;
 	}
+	box->cells = &box->own;
 	return true;
 }
 
@@ -83,8 +95,8 @@ static bool number_nodes(struct snap_box *box, const struct profile *p, const st
 	uint32_t touched = 0;
 	bool ok = numbers && first && next;
 
-	for (uint32_t i = 0; ok && i < box->cells.len; i++) {
-		node_id n = box->cells.data[i].node;
+	for (uint32_t i = 0; ok && i < box->cells->len; i++) {
+		node_id n = box->cells->data[i].node;
 		for (; n < count && n != NODE_ROOT && !numbers[n]; n = trie_at(trie, n)->parent) {
 			numbers[n] = 1;
 			touched++;
@@ -140,7 +152,7 @@ static int compare_cells(const void *a, const void *b)
 
 static bool counts(const struct cell *c)
 {
-	return c->samples || c->weight;
+	return !is_bookkeeping(c) && (c->samples || c->weight);
 }
 
 /* The number of a cell's node; what has none comes last. */
@@ -156,9 +168,9 @@ static uint32_t *find_places(const struct snap_box *box, const uint32_t *numbers
 {
 	uint32_t nodes = box->snapshot.nnodes;
 	uint32_t *places = calloc((size_t)nodes + 2, sizeof *places);
-	for (uint32_t i = 0; places && i < box->cells.len; i++)
-		if (counts(&box->cells.data[i]))
-			places[1 + number_of(box, &box->cells.data[i], numbers, count)]++;
+	for (uint32_t i = 0; places && i < box->cells->len; i++)
+		if (counts(&box->cells->data[i]))
+			places[1 + number_of(box, &box->cells->data[i], numbers, count)]++;
 	for (uint32_t i = 0; places && i <= nodes; i++)
 		places[i + 1] += places[i];
 	return places;
@@ -191,8 +203,8 @@ static bool fill_cells(struct snap_box *box, const uint32_t *numbers, uint32_t c
 	uint32_t nodes = box->snapshot.nnodes, from = 0;
 	if (!places)
 		return false;
-	for (uint32_t i = 0; i < box->cells.len; i++) {
-		const struct cell *c = &box->cells.data[i];
+	for (uint32_t i = 0; i < box->cells->len; i++) {
+		const struct cell *c = &box->cells->data[i];
 		uint32_t number = number_of(box, c, numbers, count);
 		if (counts(c))
 			fill_cell(box, c, number, &box->out[places[number]++]);
@@ -422,11 +434,11 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	if (!box)
 		return NULL;
 	atomic_init(&box->refs, 1);
-	box->cells.by_node = true;
+	box->own.by_node = true;
 	box->events = calloc(EVENT_MAX, sizeof *box->events);
 	if (!box->events || !gather(box, p, t, w, hide) || !number_nodes(box, p, t, hide, &numbers))
 		goto fail;
-	box->out = malloc((box->cells.len + 1) * sizeof *box->out);
+	box->out = malloc((box->cells->len + 1) * sizeof *box->out);
 	if (!box->out)
 		goto fail;
 	struct snapshot *s = &box->snapshot;
@@ -442,7 +454,8 @@ struct snapshot *snap_new(const struct profile *p, const struct tables *t, const
 	add_running(box, p, w);
 	if (!fill_usages(box, p, t, w, hide != 0))
 		goto fail;
-	cells_fini(&box->cells);
+	cells_fini(&box->own);
+	box->cells = NULL;
 	free(numbers);
 
 	struct tally tally;

@@ -304,6 +304,7 @@ static void change_cell(struct through *x, struct through_sum *sum, uint32_t wha
 {
 	struct cell key = *c;
 	key.node = what;
+	key.leaf = 0;
 	struct cell *to = cell_of(x, &key);
 	x->lost += !to;
 	if (to)
@@ -336,6 +337,7 @@ static void learn_usual(struct through *x, const struct cell *c)
 		return;
 	settle_usual(x);
 	u->one = *c;
+	u->one.leaf = 0;
 	u->one.samples = 1;
 	u->one.weight = c->weight / c->samples;
 	u->one.weight_sq = c->weight_sq / (double)c->samples;

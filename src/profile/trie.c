@@ -17,6 +17,7 @@
 #include "profile/trie_impl.h"
 
 #define SLOTS_MIN   (1u << 12)
+#define FORESEEN    32 /* new nodes */
 #define MEMO_PLACES (1u << 17)
 #define MEMO_WAYS   4
 #define MEMO_LEAST  4                  /* frames still to be looked up, for which it is worth it */
@@ -133,6 +134,22 @@ void trie_fini(struct trie *t)
 	t->nchunks = t->count = 0;
 }
 
+uint32_t trie_most(const struct trie *t)
+{
+	size_t chunk = TRIE_CHUNK * sizeof **t->chunks, slots = (size_t)t->mask + 1;
+	size_t other = t->bytes - t->nchunks * chunk - slots * sizeof *t->slots;
+	size_t in_slots = slots * 3 / 5; /* when it grows, the old table is there as well */
+	while (other + (in_slots / TRIE_CHUNK + 1) * chunk + slots * 3 * sizeof *t->slots <=
+	       t->cap_bytes) {
+		slots *= 2;
+		in_slots = slots * 3 / 5;
+	}
+	size_t rest = other + slots * sizeof *t->slots;
+	size_t in_chunks = rest < t->cap_bytes ? (t->cap_bytes - rest) / chunk * TRIE_CHUNK : 0;
+	in_slots = slots / 4 * 3; /* see add_child */
+	return (uint32_t)(in_slots < in_chunks ? in_slots : in_chunks);
+}
+
 /* A new child of @parent; NODE_OVERFLOW: no room. */
 static node_id add_child(struct trie *t, node_id parent, frame_id frame)
 {
@@ -197,21 +214,33 @@ static bool memo_holds(struct trie *t, node_id leaf, const frame_id *frames, uin
 	return node == stem;
 }
 
+/* Where what is left out below @node goes. @guess: it may be this one; 0: nobody knows. */
+static node_id bucket_of(struct trie *t, node_id node, node_id guess)
+{
+	if (node == NODE_ROOT)
+		return NODE_OVERFLOW;
+	return guess && trie_is_child(t, guess, node, FRAME_OVERFLOW)
+		       ? guess
+		       : trie_child(t, node, FRAME_OVERFLOW);
+}
+
 /*
- * The innermost @frame of a path whose outer part ends at @node, the frames between left out.
- * @guess: it may be this one; 0: nobody knows.
+ * The innermost @frame of a path whose outer part ends at @node, the frames between left out; if
+ * leafless, what would be above it. @guess: it may be this one; 0: nobody knows.
  */
 static node_id add_shortened(struct trie *t, node_id node, frame_id frame, node_id guess)
 {
-	node_id bucket = guess ? trie_at(t, guess)->parent : NODE_ROOT;
-	if (guess && trie_at(t, guess)->frame == frame && bucket != NODE_ROOT &&
-	    (node == NODE_ROOT ? bucket == NODE_OVERFLOW
-			       : trie_is_child(t, bucket, node, FRAME_OVERFLOW)))
-		return guess;
-	if (node == NODE_ROOT)
-		return trie_child(t, NODE_OVERFLOW, frame);
-	node = trie_child(t, node, FRAME_OVERFLOW);
-	return node == NODE_OVERFLOW ? node : trie_child(t, node, frame);
+	if (t->leafless)
+		guess = bucket_of(t, node, guess);
+	else {
+		node_id bucket = bucket_of(t, node, guess ? trie_at(t, guess)->parent : 0);
+		if (node != NODE_ROOT && bucket == NODE_OVERFLOW)
+			guess = bucket;
+		else if (!guess || !trie_is_child(t, guess, bucket, frame))
+			guess = trie_child(t, bucket, frame);
+	}
+	t->refused = guess == NODE_OVERFLOW && !(t->leafless && node == NODE_ROOT);
+	return guess;
 }
 
 int trie_spare(struct trie *t, uint64_t rare)
@@ -251,10 +280,23 @@ static const struct trie_ahead *foreseen(struct trie *t, const frame_id *frames,
 	return a;
 }
 
+/* All of these frames, outermost first, will be new nodes, one below the other. */
+static void foresee_slots(const struct trie *t, const frame_id *outermost, uint32_t n)
+{
+	n = n < FORESEEN ? n : FORESEEN;
+	for (uint32_t i = 1; i < n; i++) /* the first has been looked for */
+		__builtin_prefetch(trie_slot(t, t->count + i - 1, outermost[-(ptrdiff_t)i]), 1);
+}
+
 static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool sparing,
 			uint64_t hits)
 {
 	static const frame_id unknown = FRAME_UNKNOWN;
+	t->refused = false;
+	if (!n && t->leafless) {
+		t->path_len = 0;
+		return NODE_ROOT;
+	}
 	if (!n) {
 		frames = &unknown;
 		n = 1;
@@ -276,6 +318,8 @@ static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool
 				return memo[i].leaf;
 	}
 	const struct trie_ahead *ahead = foreseen(t, frames, n);
+	uint32_t short_most = t->leafless ? 1 : 2; /* shortening what lacks no more saves nothing */
+	bool fresh = false;                        /* nothing is below a node that is new */
 	for (; ahead && d < ahead->depth; d++) {
 		node = ahead->nodes[d];
 		t->path[d] = (struct trie_node){node, outermost[-(ptrdiff_t)d]};
@@ -286,15 +330,22 @@ static node_id add_path(struct trie *t, const frame_id *frames, uint32_t n, bool
 		if (child >= t->count || !trie_is_child(t, child, node, frame)) {
 			uint64_t hash = trie_hash(node, frame);
 			t->searched++;
-			child = find_child(t, node, frame, hash);
-			if (!child && sparing && d + 2 < depth && !is_missed(t, hash, hits)) {
+			child = fresh ? 0 : find_child(t, node, frame, hash);
+			if (!child && sparing && d + short_most < depth &&
+			    !is_missed(t, hash, hits)) {
 				t->path_len = d;
 				return add_shortened(t, node, frames[skip], ahead ? ahead->end : 0);
 			}
-			child = child ? child : add_child(t, node, frame);
+			if (!child) {
+				if (!fresh && !sparing)
+					foresee_slots(t, outermost - d, depth - d);
+				child = add_child(t, node, frame);
+				fresh = true;
+			}
 		}
 		if (child == NODE_OVERFLOW) {
-			t->path_len = d;
+			t->refused = true;
+			t->path_len = t->leafless ? 0 : d;
 			return NODE_OVERFLOW;
 		}
 		node = child;

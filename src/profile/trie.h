@@ -51,7 +51,9 @@ struct trie {
 	uint32_t *slots;
 	uint32_t mask;
 	size_t bytes, cap_bytes;
-	bool starved;           /* it was refused memory below its cap */
+	bool starved;  /* it was refused memory below its cap */
+	bool leafless; /* what is added are paths without their innermost frames (leaves.h) */
+	bool refused;  /* the path added last had no room */
 	struct trie_memo *memo; /* where whole paths seen lately end; may be NULL */
 	uint32_t *missed;       /* by hash of what was missing: hits; NULL: see trie_spare */
 	uint32_t missed_mask, rare;
@@ -67,12 +69,16 @@ int trie_init(struct trie *t, size_t cap_bytes);  /* -ENOMEM */
 void trie_expect(struct trie *t, uint32_t nodes); /* as many as will be there soon, about */
 void trie_fini(struct trie *t);
 
-/* The node of a path, innermost frame first. An empty path is that of FRAME_UNKNOWN. */
+/*
+ * The node of a path, innermost frame first. An empty path is that of FRAME_UNKNOWN; where the trie
+ * is leafless, and there is a frame below it that is not told, the root.
+ */
 node_id trie_add(struct trie *t, const frame_id *frames, uint32_t n);
 
 /*
- * The same, @hits times, but of a new path only its [overflow] and its innermost frame are added,
- * and a node more where about as many hits have missed that as trie_spare says.
+ * The same, @hits times, but of a new path only its [overflow] and its innermost frame (leafless:
+ * only its [overflow]) are added, and a node more where about as many hits have missed that as
+ * trie_spare says.
  */
 node_id trie_add_sparing(struct trie *t, const frame_id *frames, uint32_t n, uint64_t hits);
 int trie_spare(struct trie *t, uint64_t rare); /* -ENOMEM: paths will not grow */
@@ -83,6 +89,9 @@ int trie_spare(struct trie *t, uint64_t rare); /* -ENOMEM: paths will not grow *
  * NULL: it is not worth it, as the last ones were found without much searching.
  */
 const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *paths, uint32_t n);
+
+/* How many nodes there may be below the cap. */
+uint32_t trie_most(const struct trie *t);
 
 /* The child of @parent in @frame, made if there is room; NODE_OVERFLOW when there is none. */
 node_id trie_child(struct trie *t, node_id parent, frame_id frame);

@@ -15,7 +15,10 @@ static inline bool trie_is_child(const struct trie *t, node_id id, node_id paren
 
 static inline uint64_t trie_hash(node_id parent, frame_id frame)
 {
-	return hash_mix((uint64_t)parent << 32 | frame);
+	/* Fibonacci hashing (Knuth): both are small numbers, and a path waits for one after
+	 * another. */
+	uint64_t product = ((uint64_t)parent << 32 | frame) * 0x9e3779b97f4a7c15ull;
+	return product ^ product >> 32;
 }
 
 /* What a slot has beside its id, which is below the number of slots. */

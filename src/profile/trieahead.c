@@ -8,7 +8,8 @@
  */
 #include "profile/trie_impl.h"
 
-#define WORTH 2 /* searches a path, from which on it is */
+#define WORTH 2          /* searches a path, from which on it is */
+#define SMALL (1u << 15) /* slots: such a trie is in the nearest caches */
 
 /* What is looked for: a frame of the path; or, of a new path, what it will be shortened to. */
 enum part { PATH, BUCKET, LEAF };
@@ -69,7 +70,7 @@ static inline void found(const struct trie *t, struct walk *w)
 	if (w->part == PATH) {
 		w->to->nodes[w->to->depth++] = w->found;
 		go_down(t, w);
-	} else if (w->part == BUCKET) {
+	} else if (w->part == BUCKET && !t->leafless) {
 		w->part = LEAF;
 		w->frame = w->to->path.frames[0];
 	} else {
@@ -80,12 +81,18 @@ static inline void found(const struct trie *t, struct walk *w)
 
 static inline void not_found(struct trie *t, struct walk *w)
 {
-	bool middle = w->part == PATH && w->to->depth + 2 < w->to->path.n;
+	uint32_t short_most = t->leafless ? 1 : 2; /* as in trie_add_sparing */
+	bool middle = w->part == PATH && w->to->depth + short_most < w->to->path.n;
 	if (!middle) {
 		w->done = true;
 		return;
 	}
 	__builtin_prefetch(trie_missed(t, trie_hash(w->node, w->frame)), 1);
+	if (t->leafless && w->node == NODE_ROOT) {
+		w->to->end = NODE_OVERFLOW;
+		w->done = true;
+		return;
+	}
 	w->part = w->node == NODE_ROOT ? LEAF : BUCKET;
 	w->node = w->node == NODE_ROOT ? NODE_OVERFLOW : w->node;
 	w->frame = w->part == LEAF ? w->to->path.frames[0] : FRAME_OVERFLOW;
@@ -171,7 +178,8 @@ static uint32_t step(struct trie *t, struct walk *moving[], uint32_t n)
 const struct trie_ahead *trie_foresee(struct trie *t, const struct trie_path *paths, uint32_t n)
 {
 	struct walk walks[TRIE_AHEAD], *moving[TRIE_AHEAD];
-	bool worth = n && t->searched >= WORTH * n; /* as those before needed it */
+	bool worth = n && t->searched >= WORTH * n && /* as those before needed it */
+		     (!t->leafless || t->mask >= SMALL);
 	t->searched = 0;
 	t->ahead_at = 0;
 	t->ahead_n = worth ? n : 0;

@@ -50,6 +50,7 @@ enum stage { STAGE_BASE, STAGE_SINCE, STAGE_BUCKETS, STAGE_OPEN, STAGE_END };
 struct profile_walk profile_walk(const struct profile *p, const struct window *w)
 {
 	struct profile_walk walk = {.p = p, .window = *w};
+	profile_settle(p);
 	walk.stage = !w->all ? STAGE_BUCKETS : p->mark_ns ? STAGE_SINCE : STAGE_BASE;
 	if (!w->all)
 		walk.at = history_first(&p->history, w->from_ns);

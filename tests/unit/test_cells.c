@@ -52,6 +52,37 @@ static void count_some(bool by_node)
 	cells_fini(&c);
 }
 
+/* Innermost frames without a node are told apart; room that is made before changes nothing. */
+static void test_leaves(void **state)
+{
+	(void)state;
+	for (uint32_t expected = 0; expected < 10000; expected += 5000) {
+		struct cells c = {0};
+		cells_expect(&c, expected);
+		uint32_t cap = c.cap;
+		assert_true(cap >= expected);
+		for (uint32_t i = 0; i < 12000; i++) {
+			struct cell keys[CELLS_AHEAD];
+			for (uint32_t k = 0; k < CELLS_AHEAD; k++)
+				keys[k] = (struct cell){.node = (i + k) % 5,
+							.leaf = (i + k) % 4000,
+							.task = (i + k) % 3,
+							.samples = 1};
+			cells_foresee_keys(&c, keys, 1 + i % CELLS_AHEAD);
+			assert_int_equal(cells_add(&c, &keys[0]), 0);
+			assert_true(c.len > 5000 || c.cap == cap || !expected);
+		}
+		assert_int_equal(c.len, 12000); /* of the remainders by 5, 4000 and 3 */
+		for (uint32_t i = 0; i < c.len; i++) {
+			assert_int_equal(c.data[i].samples, 1);
+			assert_ptr_equal(cells_find(&c, &c.data[i]), &c.data[i]);
+		}
+		struct cell key = {.node = 1, .leaf = 4000};
+		assert_null(cells_find(&c, &key));
+		cells_fini(&c);
+	}
+}
+
 static void test_counting(void **state)
 {
 	(void)state;
@@ -141,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counting),
+		cmocka_unit_test(test_leaves),
 		cmocka_unit_test(test_packing),
 		cmocka_unit_test(test_packing_is_small),
 	};

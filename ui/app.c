@@ -180,6 +180,7 @@ static void save_over(struct ui *ui, const char *yes)
 	(void)yes;
 	ui->save.replace = true;
 	engine_command(ui->engine, &ui->save);
+	app_say(ui, MESSAGE_INFO, "saving %s", ui->save.text);
 }
 
 /* Does @name, as notices tell it, mean the file that was to be saved last? */
@@ -200,6 +201,7 @@ static void ask_to_replace(struct ui *ui)
 		return;
 	ui->exists = false;
 	snprintf(question, sizeof question, "%s exists. Replace it?", ui->save.text);
+	app_say(ui, MESSAGE_WARN, "%s exists: not saved", ui->save.text); /* seen after a no */
 	overlay_question(ui, question, save_over);
 }
 

@@ -50,6 +50,22 @@ static void a_question_is_about_the_file_that_exists(void **state)
 	assert_int_equal(s.fake.ncommands, 2);
 }
 
+/* What was said when saving began is not true any more. */
+static void a_refused_file_is_not_said_to_be_saved(void **state)
+{
+	(void)state;
+	script_keys(&s, "s ^U \"there.pb.gz Enter");
+	assert_true(screen_has("there.pb.gz exists. Replace it?"));
+	script_keys(&s, "n");
+	assert_int_equal(s.fake.ncommands, 1);
+	assert_false(screen_has("saving there.pb.gz"));
+	assert_true(screen_has("there.pb.gz exists: not saved"));
+	script_keys(&s, "s Enter y");
+	assert_int_equal(s.fake.ncommands, 3);
+	assert_false(screen_has("not saved"));
+	assert_true(screen_has("saved there.pb.gz"));
+}
+
 static void a_filter_given_up_is_as_before(void **state)
 {
 	(void)state;
@@ -214,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_question_waits_for_the_prompt),
 		T(a_question_is_about_the_file_that_exists),
+		T(a_refused_file_is_not_said_to_be_saved),
 		T(a_filter_given_up_is_as_before),
 		T(a_search_given_up_comes_back_to_its_row),
 		T(a_search_given_up_does_not_move_the_cursor),

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_MIN 16
+#define PAGE_LEAST 4096
+#define MAP_MIN    16
 
 static inline uint64_t step(uint64_t h, const unsigned char *p)
 {
@@ -85,13 +86,22 @@ bool map64_get(const struct map64 *m, uint64_t key, uint32_t *ret_value)
 	return true;
 }
 
+void *hash_slots(size_t n, size_t size)
+{
+	volatile char *slots = calloc(n, size);
+
+	for (size_t at = 0; slots && at < n * size; at += PAGE_LEAST)
+		slots[at] = 0;
+	return (void *)slots;
+}
+
 static int grow(struct map64 *m)
 {
 	size_t capacity = m->capacity ? m->capacity * 2 : MAP_MIN;
 	struct map64 bigger = {
 		.keys = calloc(capacity, sizeof *bigger.keys),
 		.values = calloc(capacity, sizeof *bigger.values),
-		.used = calloc(capacity, sizeof *bigger.used),
+		.used = hash_slots(capacity, sizeof *bigger.used),
 		.capacity = capacity,
 		.count = m->count,
 	};

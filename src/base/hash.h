@@ -21,6 +21,10 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 }
 uint64_t hash_bytes(const void *data, size_t len);
 
+/* Zeros for the slots of a table, NULL: no memory; free() them. All pages are there: a probe that
+ * finds nothing would map one of zeros, which the store then exchanges while other CPUs wait. */
+void *hash_slots(size_t n, size_t size);
+
 struct map64 {
 	uint64_t *keys;
 	uint32_t *values;

@@ -41,9 +41,10 @@ struct interval confidence_interval(uint64_t weight, double weight_sq, uint64_t 
 		i.share = 1;
 	if (n <= 0) /* a time that was accounted and never sampled */
 		return i;
+	double hits = confidence_effective(weight, weight_sq), misses = n * (1 - i.share);
 	if (isinf(n))
 		i = (struct interval){i.share, i.share, i.share, 0};
-	else if (confidence_effective(weight, weight_sq) > CONFIDENCE_NORMAL)
+	else if (hits > CONFIDENCE_NORMAL && misses > CONFIDENCE_NORMAL)
 		normal(&i, n);
 	else
 		wilson(&i, n);

@@ -1,9 +1,9 @@
 /*
  * confidence: how far a share of samples can be trusted.
  *
- * A share p of a whole, seen in k hits of n: 95 % intervals, normal above 30 hits, Wilson's below
- * (Wilson 1927; Brown, Cai, DasGupta 2001). Samples of unequal weight count as n = (Σw)²/Σw² (Kish
- * 1965). Pure functions.
+ * A share p of a whole, seen in k hits of n: 95 % intervals, normal above 30 hits and 30 misses,
+ * Wilson's below (Wilson 1927; Brown, Cai, DasGupta 2001). Samples of unequal weight count as n =
+ * (Σw)²/Σw² (Kish 1965). Pure functions.
  */
 #ifndef ALTPTTOP_CONFIDENCE_H
 #define ALTPTTOP_CONFIDENCE_H
@@ -13,7 +13,7 @@
 
 #define CONFIDENCE_UNRANKED 5  /* fewer hits: not ranked */
 #define CONFIDENCE_LOW      30 /* fewer: low confidence */
-#define CONFIDENCE_NORMAL   30 /* more: the normal approximation */
+#define CONFIDENCE_NORMAL   30 /* more, and as many misses: the normal approximation */
 #define CONFIDENCE_Z        1.959963984540054
 
 struct interval {

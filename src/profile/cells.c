@@ -111,7 +111,7 @@ static int grow(struct cells *c, uint32_t least)
 			return -ENOMEM;
 		cap *= 2;
 	} while (cap < least);
-	uint32_t *slots = calloc((size_t)cap * 2, sizeof *slots);
+	uint32_t *slots = hash_slots((size_t)cap * 2, sizeof *slots);
 	struct cell *data = realloc(c->data, cap * sizeof *data);
 	if (data)
 		c->data = data;

@@ -80,7 +80,7 @@ static int grow_slots(struct trie *t)
 	uint32_t size = old ? old_size * 2 : SLOTS_MIN;
 	if (t->bytes + size * sizeof *old > t->cap_bytes)
 		return -ENOSPC;
-	uint32_t *slots = calloc(size, sizeof *slots);
+	uint32_t *slots = hash_slots(size, sizeof *slots);
 	if (!slots) {
 		t->starved = true;
 		return -ENOMEM;

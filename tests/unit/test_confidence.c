@@ -56,6 +56,16 @@ static void test_wilson(void **state)
 	NEAR(i.high, 1);
 	/* 30 hits are still Wilson's: the normal margin would be 0.0898168. */
 	NEAR(share(30, 100, 1).margin, 0.088450);
+	/* So are 30 misses: what nearly always was seen is no surer than what seldom was. */
+	NEAR(share(71, 100, 1).margin, share(29, 100, 1).margin);
+	i = share(90, 100, 1);
+	NEAR(i.margin, 0.059568);
+	NEAR(i.low, 1 - 0.174366);
+	NEAR(i.high, 1 - 0.055229);
+	i = share(100, 100, 1);
+	NEAR(i.low, 1 - 0.036994);
+	NEAR(i.high, 1);
+	assert_true(i.margin > 0.01);
 }
 
 static void test_nothing(void **state)

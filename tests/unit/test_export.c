@@ -369,7 +369,7 @@ static void test_text(void **state)
 		     "     [.] inner(int)\n");
 	assert_holds(text, " 25 ?  prog                 [.] " HOSTILE_PLAIN "\n");
 	/* No hits of its own is no doubt about them. */
-	assert_holds(text, "    0.00   1.85   98.00   2.74          0         98    prog");
+	assert_holds(text, "    0.00   1.85   98.00   3.23          0         98    prog");
 	assert_holds(text, "[k] kernel_fn\n");
 	/* Too few hits stand apart, after everything else. */
 	const char *unranked = strstr(text, "\nNot ranked, fewer than 5 samples:\n");

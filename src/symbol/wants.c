@@ -266,14 +266,15 @@ enum want_step wants_take(struct wants *w, int timeout_ms, frame_id *ret_frame)
 	enum want_step step;
 
 	pthread_mutex_lock(&w->lock);
-	while (!(step = take(w, ret_frame)) && !w->woken &&
-	       !pthread_cond_timedwait(&w->some, &w->lock, &until))
-		;
+	while (!(step = take(w, ret_frame))) {
+		if (!w->working) /* what was skipped may have been all there was */
+			pthread_cond_broadcast(&w->none);
+		if (w->woken || pthread_cond_timedwait(&w->some, &w->lock, &until))
+			break;
+	}
 	w->woken = false;
 	if (step)
 		w->working++;
-	else if (!w->working)
-		pthread_cond_broadcast(&w->none);
 	pthread_mutex_unlock(&w->lock);
 	return step;
 }
